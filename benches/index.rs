@@ -22,7 +22,7 @@ fn folder() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary folder")
 }
 
-/// An index of so many documents, closed.
+/// A closed index of this many documents.
 fn build(folder: &TempDir) -> Outcome {
     let index = Index::create(folder.path().join("bench.twx"))?;
     synthetic::load(&index, 0..DOCUMENTS, INSERTED, |_, _| {})?;

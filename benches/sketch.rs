@@ -32,7 +32,7 @@ fn alphabets(text: &str) -> String {
     out
 }
 
-/// A random genome of so many letters as FASTA, in lines of 70.
+/// A random genome of this many letters as FASTA, in lines of 70.
 fn genome(letters: usize) -> String {
     let mut out = String::from(">genome\n");
     let mut word = 1_u64;

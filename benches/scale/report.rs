@@ -24,7 +24,7 @@ impl Row {
         self
     }
 
-    /// A time that is to be at most so long.
+    /// A time that is to be at most this long.
     pub fn within(what: impl Into<String>, took: Duration, most: Duration) -> Self {
         Self::new(what, time(took)).reach(format!("<= {}", short(most)), took <= most)
     }

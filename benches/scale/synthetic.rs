@@ -77,8 +77,9 @@ pub fn documents(numbers: Range<u64>) -> Outcome<Vec<Document>> {
     numbers.map(|number| Ok(Document::from_signature(id(number), signature(number))?)).collect()
 }
 
-/// Inserts the documents of these numbers, so many in a commit. After each commit `each` gets the
-/// number of documents in it and how long inserting and committing took, making them aside.
+/// Inserts the documents of these numbers, `batch` of them in each commit. After each commit `each`
+/// gets the number of documents in it and how long inserting and committing took, without the time
+/// to make them.
 pub fn load(
     index: &Index,
     numbers: Range<u64>,

@@ -15,8 +15,8 @@ pub(crate) struct Prints {
 
 impl Prints {
     pub(crate) fn new(fingerprints: &Fingerprints) -> Self {
-        /// The fingerprints that are kept one by one: so many, and so many times as many as are
-        /// stored without repetition.
+        /// The most fingerprints that are kept one by one: the first number, and the second for
+        /// each one that is stored without repetition.
         const REPEATED: u64 = 1 << 16;
         const REPEATED_EACH: u64 = 16;
         let (mut stored, mut count, mut last) = (0_u64, 0_u64, 0_u64);

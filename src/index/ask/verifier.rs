@@ -176,7 +176,7 @@ impl<'s> Verifier<'s> {
     }
 }
 
-/// Whether so many texts are worth the distribution over threads.
+/// Whether this many texts are worth the distribution over threads.
 fn pays(texts: usize) -> bool {
     texts >= LARGE_BATCH
 }

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The rows that are passed on together: so many, or fewer if their texts have so many bytes.
+/// The most rows that are passed on together, and the bytes of their texts from which on fewer are.
 const BLOCK: usize = 1 << 12;
 const BLOCK_BYTES: usize = 8 << 20;
 

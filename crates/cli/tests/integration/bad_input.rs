@@ -301,7 +301,7 @@ fn whole() -> (Shell, Vec<(&'static str, Done)>) {
     let (a, b, c) = alike();
     let shell = Shell::new();
     shell.pipe("add i.twx -q --id-prefix p -", lines(301)).succeeds();
-    // A removed document makes the compaction write a run of so few.
+    // Compaction writes so few documents to a run only if one was removed.
     shell.run("remove i.twx -q p:301").succeeds();
     shell.run("compact i.twx -q").succeeds();
     shell.pipe("add i.twx -q -", jsonl(&[("a", &a), ("b", &b), ("c", &c)])).succeeds();

@@ -70,7 +70,7 @@ impl Shell {
         shell
     }
 
-    /// The same documents, inserted so many seconds earlier.
+    /// The same documents, inserted this many seconds earlier.
     pub fn aged(&self, seconds: i64) -> Self {
         let export = self.run("export i.twx -q").succeeds().stdout;
         let older = export.lines().map(|line| {
@@ -464,7 +464,7 @@ pub fn jsonl(documents: &[(&str, &str)]) -> String {
     documents.iter().map(|document| line(document) + "\n").collect()
 }
 
-/// So many texts, each similar to none of the others, one a line.
+/// This many texts, each similar to none of the others, one a line.
 pub fn lines(count: u64) -> String {
     (0..count).map(|family| text(family, 0, 12) + "\n").collect()
 }

@@ -129,7 +129,7 @@ mod bombs {
     /// All that a small index needs, the limit of 1 MiB, and what a decoder holds.
     const MOST: u64 = 64 << 20;
 
-    /// So many times 16 MiB of this byte, in a few kilobytes.
+    /// This many times 16 MiB of this byte, in a few kilobytes.
     fn bomb(packing: Packing, byte: u8, times: usize) -> Vec<u8> {
         packing.pack(vec![byte; 16 << 20]).repeat(times)
     }

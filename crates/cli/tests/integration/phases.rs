@@ -76,7 +76,7 @@ pub fn creation() -> Phase {
     }
 }
 
-/// Adds so many documents to a small index, in 30 commits.
+/// Adds this many documents to a small index, in 30 commits.
 pub fn addition(count: usize) -> Phase {
     let batch = count / 30;
     let start = Shell::new();
@@ -102,7 +102,7 @@ pub fn addition(count: usize) -> Phase {
     }
 }
 
-/// Adds so many documents to an index that it creates, in 10 commits.
+/// Adds this many documents to an index that it creates, in 10 commits.
 pub fn first_addition(count: usize) -> Phase {
     let batch = count / 10;
     let start = Shell::new();
@@ -121,7 +121,7 @@ pub fn first_addition(count: usize) -> Phase {
     }
 }
 
-/// Removes most of so many documents, in three commits.
+/// Removes most of this many documents, in three commits.
 pub fn removal(count: usize) -> Phase {
     // Ids in one commit of the command.
     const AT_ONCE: usize = 100_000;
@@ -159,7 +159,7 @@ pub fn removal(count: usize) -> Phase {
     }
 }
 
-/// Compacts an index that had so many documents.
+/// Compacts an index that had this many documents.
 pub fn compaction(count: usize) -> Phase {
     let start = Shell::new();
     for part in 0..5 {
@@ -176,7 +176,7 @@ pub fn compaction(count: usize) -> Phase {
     }
 }
 
-/// Copies an index of so many documents, of which a third was removed.
+/// Copies an index of this many documents, of which a third was removed.
 pub fn backup(count: usize) -> Phase {
     let compaction = compaction(count);
     let start = compaction.start;
@@ -190,7 +190,7 @@ pub fn backup(count: usize) -> Phase {
     }
 }
 
-/// Merges two indexes of so many documents together into one that has a tenth of them with other
+/// Merges two indexes of this many documents together into one that has a tenth of them with other
 /// texts.
 pub fn merging(count: usize) -> Phase {
     let addition = addition(count);
@@ -225,7 +225,7 @@ pub fn attaching(count: usize) -> Phase {
     }
 }
 
-/// Imports so many documents into an index that it creates, in 10 commits.
+/// Imports this many documents into an index that it creates, in 10 commits.
 pub fn importing(count: usize) -> Phase {
     let addition = first_addition(count);
     let start = addition.start;
@@ -262,7 +262,7 @@ pub fn expiry(count: usize) -> Phase {
 pub fn repair(count: usize) -> Phase {
     let start = Shell::new();
     start.pipe("add i.twx -q -", families("d", 0..count, 0)).succeeds();
-    // A removed document makes the compaction write a run of so few.
+    // Compaction writes so few documents to a run only if one was removed.
     start.pipe("add i.twx -q -", families("more", 0..1, 0)).succeeds();
     start.run("remove i.twx -q more:0").succeeds();
     start.run("compact i.twx -q").succeeds();

@@ -5,7 +5,7 @@
 use crate::command::{Shell, alike, jsonl};
 use crate::support::text;
 
-/// So many documents that are similar to none of the others.
+/// This many documents, each similar to none of the others.
 fn distinct(from: u64, count: u64) -> String {
     let records: Vec<(String, String)> =
         (from..from + count).map(|n| (format!("d{n}"), text(n, 0, 12))).collect();

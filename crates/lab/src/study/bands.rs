@@ -48,7 +48,7 @@ impl Cut {
         (missed, mean(0.0, threshold, |similarity| self.meet(similarity)))
     }
 
-    /// All cuts of so many functions that use as many as they can.
+    /// All cuts of this many functions that use as many as they can.
     fn all(functions: u32) -> impl Iterator<Item = Self> {
         (1..=functions).map(move |rows| Self { bands: functions / rows, rows })
     }
