@@ -58,8 +58,8 @@ impl Writer {
             state.merge_credit += state.merge_pace;
         }
         let most = self.engine().tuning().merge_runs;
-        /// Attached runs are merged at once if there are more runs than a merge takes, times this,
-        /// because each of them slows down every query.
+        /// Attached runs are merged at once if there are more than this factor times the runs that
+        /// a merge takes, because each of them slows down every query.
         const PATIENCE: usize = 4;
         let runs = self.state().manifest.runs().len();
         if !self.has_attached() || runs > PATIENCE * most {
