@@ -96,3 +96,52 @@ fn a_copy_of_a_crowd_is_a_duplicate_of_the_first_one_that_is_left() {
         }
     }
 }
+
+/// Commits copies with these ids.
+fn add_copies(index: &Index, ids: &[String], copy: &str) {
+    let mut txn = index.begin_write().expect("begun");
+    for id in ids {
+        txn.insert(id, copy).expect("inserted");
+    }
+    txn.commit().expect("committed");
+}
+
+/// What a copy is said to duplicate.
+fn first_copy(index: &Index, copy: &str) -> String {
+    let mut txn = index.begin_write().expect("begun");
+    let outcomes = txn.insertion().unless_similar(0.8).contents(&[("new", copy)]).expect("judged");
+    duplicated(&outcomes[0]).to_owned()
+}
+
+#[test]
+fn a_copy_in_a_run_comes_before_a_crowd_in_the_tail() {
+    let copy = text(1, 0, 40);
+    let place = Place::new();
+    let index = Index::options().flush_documents(100).create(place.index()).expect("created");
+    let mut txn = index.begin_write().expect("begun");
+    txn.insert("first", &copy).expect("inserted");
+    for number in 0..99 {
+        txn.insert(&format!("other {number}"), &text(100 + number, 0, 40)).expect("inserted");
+    }
+    txn.commit().expect("committed");
+    let ids: Vec<String> = (0..90).map(|number| format!("copy {number}")).collect();
+    add_copies(&index, &ids, &copy);
+    assert_eq!(first_copy(&index, &copy), "first");
+}
+
+#[test]
+fn a_crowd_in_the_tail_comes_after_one_in_a_run_that_has_lost_its_first_copies() {
+    let copy = text(1, 0, 40);
+    let place = Place::new();
+    let index = Index::options().flush_documents(200).create(place.index()).expect("created");
+    let ids: Vec<String> = (0..290).map(|number| number.to_string()).collect();
+    let (in_run, in_tail) = ids.split_at(200);
+    add_copies(&index, in_run, &copy);
+    add_copies(&index, in_tail, &copy);
+    let mut txn = index.begin_write().expect("begun");
+    for id in &ids[..150] {
+        txn.remove(id).expect("removed");
+    }
+    txn.commit().expect("committed");
+    assert_eq!(first_copy(&index, &copy), "150");
+}

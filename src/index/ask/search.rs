@@ -193,13 +193,20 @@ fn first_copies<P: ChunkTable, D: DocTable>(
 ) -> Result<Option<Vec<(Score, DocNo)>>> {
     /// The fewest documents in a bucket with which this is tried.
     const CROWD: usize = 64;
+    /// The number of documents with other lanes after which it is given up: then the bucket has a
+    /// crowd, but not of copies.
+    const OTHERS: usize = 16;
     let bucket = Bucket { band: BandNo(0), words: WordRange::only(word(lanes, 0, plan.depth())) };
     let Some(docs) = view.crowd(bucket, CROWD)? else { return Ok(None) };
     let text = exact.map(|exact| (TextHash::of(exact.text.as_bytes()), exact.text.len() as u64));
-    let mut found = Vec::with_capacity(most);
+    let (mut found, mut others) = (Vec::with_capacity(most), 0);
     for doc in docs.into_iter().filter(|doc| view.is_live(*doc) && counts(*doc)) {
         let score = match (exact, view.with_signature(doc, |other, _| other == lanes)?) {
-            (_, false) => continue,
+            (_, false) if others == OTHERS => return Ok(None),
+            (_, false) => {
+                others += 1;
+                continue;
+            }
             (None, true) => Some(Score::Estimated(lanes.len())),
             (Some(exact), true) => match text == Some(text_key(view, doc)?) {
                 true => exact.score(Comparison { similarity: 1.0, share: 1.0 }),

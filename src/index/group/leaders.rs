@@ -66,6 +66,8 @@ impl Leaders<'_> {
     fn look_ahead(&mut self, job: &Job<'_, '_>, docs: &[DocNo]) -> Result<Ahead> {
         /// The number of pairs that are compared together.
         const PAIRS: usize = 4096;
+        /// With this many, the neighbours of fewer documents are looked for together.
+        const MANY_PAIRS: usize = 16 * PAIRS;
         let likely = least_equal_lanes(job.threshold, job.snapshot.settings().lanes.get());
         let (mut ahead, mut taken) = (Ahead::default(), FxHashSet::default());
         while ahead.pairs.len() < PAIRS && ahead.passed < docs.len() {
@@ -92,7 +94,8 @@ impl Leaders<'_> {
                 taken.extend(similar.map(|(_, other)| *other));
                 ahead.pairs.extend(neighbours.iter().map(|(_, other)| (doc, *other)));
             }
-            self.together = match 4 * in_vain > looked {
+            let many = ahead.pairs.len() >= MANY_PAIRS;
+            self.together = match many || 4 * in_vain > looked {
                 true => (self.together / 2).max(1),
                 false => (self.together * 2).min(MOST_TOGETHER),
             };

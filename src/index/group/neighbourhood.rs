@@ -112,7 +112,9 @@ impl BucketLists {
     /// Whether the lists stay within a budget in bytes if a bucket of this many documents is added.
     fn has_room(&self, documents: usize, budget: usize) -> bool {
         let docs = self.docs.len() + documents;
-        size_of::<DocNo>() * docs + size_of::<(u32, u8)>() * (self.starts.len() + 1) <= budget
+        u32::try_from(docs).is_ok()
+            && size_of::<DocNo>() * docs + size_of::<(u32, u8)>() * (self.starts.len() + 1)
+                <= budget
     }
 
     /// The size in bytes of the complete lists of this many documents.

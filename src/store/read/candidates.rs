@@ -98,27 +98,35 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         Ok(found.into_docs().0)
     }
 
-    /// The first documents of a bucket of one word, by number, if it has at least `least`, removed
-    /// ones included. `None` if it has fewer. Reads no page if memory alone tells that.
+    /// The first documents of a bucket of one word, by number and without a gap, if it has at least
+    /// `least`, removed ones included. `None` if it has fewer. Reads no page if memory alone tells
+    /// that.
     pub(crate) fn crowd(&self, bucket: Bucket, least: usize) -> Result<Option<Vec<DocNo>>> {
         let search = BucketSearch::new(self.fixed.layout, bucket);
-        let runs = || self.state.manifest.with_band(bucket.band);
+        let runs = self.state.manifest.with_band(bucket.band);
+        let runs: Vec<_> = runs
+            .map(|(run, content)| (run, content, search.occurrence_in(content)))
+            .filter(|(.., occurrence)| *occurrence != Occurrence::Never)
+            .collect();
         let segments = self.state.tail.segments().iter();
-        let mut in_tail = segments.flat_map(|segment| segment.bucket(bucket)).copied();
-        let mut docs = Vec::new();
-        if runs().any(|(_, content)| search.occurrence_in(content) == Occurrence::Unknown) {
-            guard(self.fixed.path, || {
-                for (run, content) in runs() {
-                    if docs.len() < least && search.occurrence_in(content) != Occurrence::Never {
-                        self.search_run(run, &search, content, least, &mut docs)?;
-                    }
-                }
-                Ok(())
-            })?;
-        } else if in_tail.clone().nth(least).is_none() {
+        let in_tail = segments.flat_map(|segment| segment.bucket(bucket)).copied();
+        let are_single = runs.iter().all(|(.., found)| *found == Occurrence::AtMostOnce);
+        if are_single && runs.len() + in_tail.clone().take(least).count() < least {
             return Ok(None);
         }
-        docs.extend(in_tail.by_ref().take(least));
+        let mut docs = Vec::new();
+        guard(self.fixed.path, || {
+            for (run, content, _) in runs {
+                if docs.len() < least {
+                    self.search_run(run, &search, content, least, &mut docs)?;
+                }
+            }
+            Ok(())
+        })?;
+        // The last run may have more that come before those of the tail.
+        if docs.len() < least {
+            docs.extend(in_tail.take(least));
+        }
         Ok((docs.len() >= least).then_some(docs))
     }
 

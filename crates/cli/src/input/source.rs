@@ -33,6 +33,9 @@ pub struct Reading {
 /// The most whole files in a batch: enough for all threads.
 const FILES: usize = 64;
 
+/// The most bytes of whole files in a batch, but for its last file.
+const FILE_BYTES: u64 = 8 << 20;
+
 impl Reading {
     /// Prepares to read these inputs.
     pub fn new(inputs: Inputs) -> Self {
@@ -79,7 +82,9 @@ impl Reading {
                     self.bad = Some(bad);
                 }
             }
-            if self.bad.is_none() && files.len() < FILES && self.find_more(&mut files) {
+            let bytes: u64 = files.iter().map(|file: &WholeFile| file.size).sum();
+            let has_room = files.len() < FILES && bytes < FILE_BYTES;
+            if self.bad.is_none() && has_room && self.find_more(&mut files) {
                 continue;
             }
             if !files.is_empty() {
