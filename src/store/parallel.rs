@@ -16,3 +16,15 @@ pub(crate) fn map<T: Send, R: Send>(
         false => items.into_iter().map(apply).collect(),
     }
 }
+
+/// Does two things, at the same time if `shared`.
+pub(crate) fn join<A: Send, B: Send>(
+    shared: bool,
+    first: impl FnOnce() -> A + Send,
+    second: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    match shared {
+        true => rayon::join(first, second),
+        false => (first(), second()),
+    }
+}

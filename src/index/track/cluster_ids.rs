@@ -50,7 +50,7 @@ enum Node {
 
 /// Documents and clusters that are joined to each other: a forest, in which each root stands for
 /// one group.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Joins {
     nodes: Vec<Node>,
     /// The parent of each node. A root is its own parent.
@@ -115,13 +115,43 @@ impl Joins {
         }
     }
 
+    /// Whether two nodes belong to one group.
     pub(super) fn are_joined(&mut self, a: u32, b: u32) -> bool {
         a == b || self.root(a) == self.root(b)
     }
 
+    /// Joins the groups of two nodes.
     pub(super) fn join(&mut self, a: u32, b: u32) {
         let (a, b) = (self.root(a), self.root(b));
         self.parents[a.max(b) as usize] = a.min(b);
+    }
+
+    /// Joins what others have joined.
+    pub(super) fn absorb(&mut self, mut others: Self) {
+        for number in 0..others.nodes.len() as u32 {
+            let root = others.root(number);
+            if root != number {
+                let [a, b] = [number, root].map(|number| self.adopt(others.nodes[number as usize]));
+                self.join(a, b);
+            }
+        }
+    }
+
+    /// The number of a node here.
+    fn adopt(&mut self, node: Node) -> u32 {
+        let known = match node {
+            Node::New(doc) | Node::Document(doc, _) => self.of_document.get(&doc),
+            Node::Cluster(cluster) => self.of_cluster.get(&cluster),
+        };
+        if let Some(known) = known {
+            return *known;
+        }
+        let number = self.add(node);
+        match node {
+            Node::New(doc) | Node::Document(doc, _) => self.of_document.insert(doc, number),
+            Node::Cluster(cluster) => self.of_cluster.insert(cluster, number),
+        };
+        number
     }
 
     /// Gives each group its cluster id and writes what has changed. `broken` are the clusters that

@@ -8,7 +8,8 @@ use crate::store::{ChunkTable, DocNo, DocTable, LanesInOrder, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// The memory for lanes, and for elements, in bytes. When it is full, it is emptied.
+/// The memory of all threads for lanes, and for elements, in bytes. When its part is full, a thread
+/// empties it.
 const ROOM: usize = 32 << 20;
 
 /// The number of pairs that are remembered as not similar.
@@ -23,8 +24,10 @@ pub(super) struct Comparer<'v, P, D> {
     /// Makes the elements of texts; `None` if texts are not compared.
     sketcher: Option<&'v Sketcher>,
     threshold: f64,
+    /// The memory for lanes, and for elements, in bytes.
+    room: usize,
     /// The lanes of new documents.
-    known: LanesInOrder,
+    known: Arc<LanesInOrder>,
     /// The lanes of others, one document after the other, and the place of each.
     lanes: Vec<u8>,
     places: FxHashMap<DocNo, u32>,
@@ -44,13 +47,15 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
         least: usize,
         sketcher: Option<&'v Sketcher>,
         threshold: f64,
+        threads: usize,
     ) -> Self {
         Self {
             view,
             least,
             sketcher,
             threshold,
-            known: LanesInOrder::default(),
+            room: ROOM / threads,
+            known: Arc::default(),
             lanes: Vec::new(),
             places: FxHashMap::default(),
             doc: DocNo(0),
@@ -62,7 +67,7 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
     }
 
     /// Takes the lanes of documents that are likely to be compared.
-    pub(super) fn know(&mut self, lanes: LanesInOrder) {
+    pub(super) fn know(&mut self, lanes: Arc<LanesInOrder>) {
         self.known = lanes;
     }
 
@@ -108,7 +113,7 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
         let place = match self.places.get(&doc) {
             Some(place) => *place as usize * width,
             None => {
-                if self.lanes.len() + width > ROOM {
+                if self.lanes.len() + width > self.room {
                     self.lanes.clear();
                     self.places.clear();
                 }
@@ -132,7 +137,7 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
             return Ok(Arc::clone(elements));
         }
         let elements = Arc::new(Elements::read(self.view, sketcher, doc)?);
-        if self.bytes >= ROOM {
+        if self.bytes >= self.room {
             self.elements.clear();
             self.bytes = 0;
         }

@@ -3,6 +3,7 @@
 pub(crate) mod changes;
 pub(crate) mod cluster_ids;
 mod comparer;
+mod meeting;
 pub(crate) mod tracked;
 mod tracking;
 pub(crate) mod update;

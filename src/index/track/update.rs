@@ -6,7 +6,7 @@ use crate::index::ask::search::{SearchPlan, buckets};
 use crate::index::ask::verify::Margins;
 use crate::index::group::buckets::Buckets;
 use crate::index::track::cluster_ids::{ClusterEvent, Joins};
-use crate::index::track::comparer::Comparer;
+use crate::index::track::meeting::Meeting;
 use crate::lsh::{WordRange, word};
 use crate::sketch::Sketcher;
 use crate::store::{
@@ -15,9 +15,13 @@ use crate::store::{
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The number of new documents whose buckets are looked up together, which bounds the memory.
 const TOGETHER: u64 = 1 << 16;
+
+/// The number of documents in the buckets of a walk that are compared together.
+const WALKED: usize = 1 << 14;
 
 /// Brings the tracked clusters of an index up to date with the changes of a transaction. Returns
 /// what happened to them. Does nothing if the index tracks no clusters.
@@ -42,37 +46,40 @@ pub(crate) fn update_clusters(
         let numbers = new.0..end;
         let found = writer.track(end, |view, rows| {
             let texts = verifies.then_some(sketcher);
-            let comparer = Comparer::new(view, search_plan.least, texts, settings.threshold.get());
-            let joins = Joins::default();
-            let mut meeting = Meeting { view, search_plan, comparer, joins, watch };
-            meeting.rejoin(&broken, rows)?;
-            match walks {
-                true => meeting.walk(&numbers, rows)?,
-                false => meeting.look_up(&numbers, rows)?,
+            let threshold = settings.threshold.get();
+            let mut joins = Joins::default();
+            for &cluster in &broken {
+                let members = rows.members(cluster)?;
+                members.iter().for_each(|doc| joins.loosen(*doc, cluster));
             }
-            meeting.joins.write(rows, &broken)
+            let meeting = Meeting::new(view, search_plan.least, texts, threshold, joins);
+            let mut update = Update { view, search_plan, meeting, watch };
+            update.rejoin(&broken, rows)?;
+            match walks {
+                true => update.walk(&numbers, rows)?,
+                false => update.look_up(&numbers, rows)?,
+            }
+            update.meeting.into_joins().write(rows, &broken)
         })?;
         events.extend(found.into_iter().flatten());
     }
 }
 
-/// Documents that meet in buckets, and are joined if they are similar.
-struct Meeting<'v, 'w, P, D> {
+/// An update: what it reads, and what it has found.
+struct Update<'v, 'w, P, D> {
     view: &'v View<'v, P, D>,
     search_plan: SearchPlan,
-    comparer: Comparer<'v, P, D>,
-    joins: Joins,
+    meeting: Meeting<'v, P, D>,
     watch: &'v mut Watch<'w>,
 }
 
-impl<P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'_, '_, P, D> {
+impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
     /// Compares what is left of clusters that have lost documents. Only documents of the same
     /// cluster can be similar.
     fn rejoin(&mut self, broken: &BTreeSet<u64>, rows: &ClusterRows<'_>) -> Result<()> {
         let SearchPlan { plan, probe, .. } = self.search_plan;
         for &cluster in broken {
             let members = rows.members(cluster)?;
-            members.iter().for_each(|doc| self.joins.loosen(*doc, cluster));
             let mut found = Vec::with_capacity(members.len());
             let read = |doc, lanes: &[u8]| found.push((doc, buckets(lanes, plan, probe)));
             self.view.for_each_signature_of(&members, |_| true, read)?;
@@ -82,10 +89,9 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'_, '_, P, D> {
                 };
                 let mut words: Vec<(u64, DocNo)> = found.iter().filter_map(word).collect();
                 words.sort_unstable();
-                for equal in words.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1) {
-                    let docs: Vec<DocNo> = equal.iter().map(|(_, doc)| *doc).collect();
-                    self.meet(&docs, |_| true, rows)?;
-                }
+                let shared = words.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1);
+                let shared = shared.map(|equal| equal.iter().map(|(_, doc)| *doc).collect());
+                self.meeting.meet(shared.collect(), |_| true, rows)?;
             }
         }
         Ok(())
@@ -98,17 +104,21 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'_, '_, P, D> {
         let mut all = Buckets::new(plan, probe);
         let entries = self.view.state.counters.documents.saturating_mul(probe.bands() as u64);
         self.watch.begin("comparing documents", entries)?;
-        let mut docs = Vec::new();
+        let (mut shared, mut documents) = (Vec::new(), 0);
         while all.next(self.view)? {
             self.watch.advance(all.take_passed())?;
             if all.docs().iter().any(|doc| is_new(*doc)) {
-                docs.clear();
-                docs.extend_from_slice(all.docs());
+                let mut docs = all.docs().to_vec();
                 docs.sort_unstable();
-                self.meet(&docs, is_new, rows)?;
+                documents += docs.len();
+                shared.push(docs);
+            }
+            if documents >= WALKED {
+                self.meeting.meet(std::mem::take(&mut shared), is_new, rows)?;
+                documents = 0;
             }
         }
-        Ok(())
+        self.meeting.meet(shared, is_new, rows)
     }
 
     /// Looks up the buckets of the new documents with these numbers.
@@ -116,7 +126,7 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'_, '_, P, D> {
         let SearchPlan { plan, probe, .. } = self.search_plan;
         let is_new = |doc: DocNo| new.contains(&u64::from(doc.0));
         let numbers = new.start as u32..u32::try_from(new.end).unwrap_or(u32::MAX);
-        let lanes = self.view.lanes_of(numbers)?;
+        let lanes = Arc::new(self.view.lanes_of(numbers)?);
         let view = self.view;
         let of_band = |band: usize| -> Result<Vec<Vec<DocNo>>> {
             let words = lanes.iter().map(|lanes| word(lanes, band, plan.depth()));
@@ -140,49 +150,8 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'_, '_, P, D> {
         };
         let shared: Vec<Result<Vec<Vec<DocNo>>>> =
             (0..probe.bands()).into_par_iter().map(of_band).collect();
-        self.comparer.know(lanes);
-        for docs in shared {
-            for docs in docs? {
-                self.meet(&docs, is_new, rows)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Compares the new documents of a bucket with all others, and joins those that are similar.
-    /// Documents that are joined already are not compared. The numbers ascend.
-    fn meet(
-        &mut self,
-        docs: &[DocNo],
-        is_new: impl Fn(DocNo) -> bool,
-        rows: &ClusterRows<'_>,
-    ) -> Result<()> {
-        // The documents met so far, by what they are joined to.
-        let mut met: Vec<(u32, Vec<DocNo>)> = Vec::new();
-        for &doc in docs {
-            let new = is_new(doc);
-            let node = match new {
-                true => self.joins.new_node(doc),
-                false => self.joins.node(doc, rows)?,
-            };
-            if new {
-                for (other, docs) in &met {
-                    if self.joins.are_joined(node, *other) {
-                        continue;
-                    }
-                    for &earlier in docs {
-                        if self.comparer.are_similar(doc, earlier)? {
-                            self.joins.join(node, *other);
-                            break;
-                        }
-                    }
-                }
-            }
-            match met.iter_mut().find(|(other, _)| self.joins.are_joined(node, *other)) {
-                Some((_, docs)) => docs.push(doc),
-                None => met.push((node, vec![doc])),
-            }
-        }
-        Ok(())
+        self.meeting.know(&lanes);
+        let shared: Vec<Vec<Vec<DocNo>>> = shared.into_iter().collect::<Result<_>>()?;
+        self.meeting.meet(shared.into_iter().flatten().collect(), is_new, rows)
     }
 }

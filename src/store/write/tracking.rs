@@ -7,6 +7,7 @@ use crate::store::bytes::record::DocumentRecord;
 use crate::store::bytes::schema::{
     CLUSTER_CHANGES, CLUSTERS, CLUSTERS_ROW, DOCUMENTS, DocNo, MEMBERS, META, Table,
 };
+use crate::store::parallel;
 use crate::store::storage_error::{Doing, damaged};
 use crate::store::write::writer::{WriteView, Writer};
 use redb::{ReadableTable, WriteTransaction};
@@ -79,21 +80,35 @@ impl<'t> ClusterRows<'t> {
 
     /// Puts documents that have no rows in clusters, or in none, and notes the changes.
     pub(crate) fn put_first(&mut self, mut places: Vec<(DocNo, Option<u64>)>) -> Result<()> {
-        let path = self.path;
         // Rows are written in the order of their keys: neighbours go to the same page.
         places.sort_unstable();
-        for &(doc, cluster) in &places {
-            let row = ClusterRow { cluster, changed: self.commit };
-            self.clusters.insert(doc.0, &row.encode(doc)[..]).doing(path, ACTION)?;
-            self.note(doc, &ChangeRow::Moved)?;
-        }
-        places.sort_unstable_by_key(|(doc, cluster)| (*cluster, *doc));
-        for (doc, cluster) in places {
-            if let Some(cluster) = cluster {
-                self.members.insert((cluster, doc.0), &[][..]).doing(path, ACTION)?;
-            }
-        }
-        Ok(())
+        let (path, commit) = (self.path, self.commit);
+        let Self { clusters, members, cluster_changes, changes, .. } = self;
+        let write_clusters = || {
+            places.iter().try_for_each(|(doc, cluster)| {
+                let row = ClusterRow { cluster: *cluster, changed: commit };
+                clusters.insert(doc.0, &row.encode(*doc)[..]).doing(path, ACTION).map(drop)
+            })
+        };
+        let note = || {
+            let row = ChangeRow::Moved.encode(commit, DocNo(0));
+            places.iter().try_for_each(|(doc, _)| {
+                cluster_changes.insert((commit, doc.0), &row[..]).doing(path, ACTION).map(drop)
+            })
+        };
+        let write_members = || {
+            let members_of = places.iter().filter_map(|(doc, cluster)| Some(((*cluster)?, doc.0)));
+            let mut keys: Vec<(u64, u32)> = members_of.collect();
+            keys.sort_unstable();
+            keys.into_iter()
+                .try_for_each(|key| members.insert(key, &[][..]).doing(path, ACTION).map(drop))
+        };
+        let shared = places.len() >= parallel::MIN_DOCUMENTS;
+        let members_and_changes = || parallel::join(shared, write_members, note);
+        let (written, (joined, noted)) =
+            parallel::join(shared, write_clusters, members_and_changes);
+        *changes += places.len() as u64;
+        written.and(noted).and(joined)
     }
 
     /// Takes a removed document out of its cluster, and notes the id that it had. Returns the
