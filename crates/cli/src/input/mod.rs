@@ -52,9 +52,9 @@ pub use batch::Batch;
 pub use blocks::{Block, Blocks, Line};
 #[cfg(not(feature = "tables"))]
 pub use columns::NO_TABLES;
-#[cfg(feature = "tables")]
-pub use columns::unless_panicked;
 pub use columns::{RowBatch, RowSchema};
+#[cfg(feature = "tables")]
+pub use columns::{Seekable, unless_panicked};
 pub use encoding::encoding;
 pub use fasta::no_sequence;
 pub use file_identity::{FileIdentity, same_file};

@@ -3,8 +3,10 @@
 use crate::commands::outputs::kept_output::NewText;
 use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile};
 use crate::commands::outputs::picked_rows::PickedRows;
-use crate::commands::outputs::rows_segments::{self, Segment};
+use crate::commands::outputs::rows_joined;
+use crate::commands::outputs::rows_segments::{self, Segments};
 use crate::commands::outputs::rows_spool::spool_path;
+use crate::input::Seekable;
 use crate::run::column_format::ColumnFormat;
 use crate::run::columns_file::{ColumnWriter, of_arrow};
 use crate::run::failure::Failure;
@@ -22,7 +24,8 @@ use std::sync::Arc;
 ///
 /// A file of Parquet or Arrow cannot be continued after an interruption, because what tells where
 /// its parts are stands at its end. So the rows go to a spool first, which can be cut and continued
-/// like lines: one segment of Parquet or one stream of Arrow IPC after the other, each complete.
+/// like lines: one segment of Parquet or one stream of Arrow IPC after the other, each complete. A
+/// spool of segments of Parquet becomes the output itself, if readers want its row groups.
 pub(crate) struct KeptRows {
     format: ColumnFormat,
     path: PathBuf,
@@ -32,19 +35,27 @@ pub(crate) struct KeptRows {
     part: Option<Part>,
     /// Kept rows of the last batch that are not written yet.
     pending: Option<PickedRows>,
-    /// The output, complete but for its name.
-    sealed: Option<PartialFile>,
+    sealed: Sealed,
+}
+
+/// The output, complete but for its name.
+enum Sealed {
+    /// There is none yet.
+    No,
+    /// The spool, which has become the output.
+    Spool,
+    File(Box<PartialFile>),
 }
 
 /// A part of a spool.
 enum Part {
     /// For Parquet: encoded only once.
-    Segment(Segment),
+    Segments(Segments),
     /// For Arrow, and for columns that are given one dictionary at the end.
     Stream(Box<StreamWriter<Vec<u8>>>),
 }
 
-/// What a stream of Arrow IPC begins with, which no length of a segment is.
+/// What a stream of Arrow IPC begins with, which no segment does.
 const STREAM_BEGINS: [u8; 4] = [0xFF; 4];
 
 impl KeptRows {
@@ -59,21 +70,32 @@ impl KeptRows {
         format: ColumnFormat,
         content: LengthAndHash,
     ) -> Result<Option<Self>, Failure> {
-        let Some(mut spool) = PartialFile::resume(&spool_path(path), content)? else {
-            return Ok(None);
-        };
+        let mut found = PartialFile::resume(&spool_path(path), content)?;
+        if found.is_none() && format == ColumnFormat::Parquet {
+            // It may have become the output just before the run was interrupted.
+            found = PartialFile::resume(path, content)?;
+            found.iter_mut().try_for_each(|spool| spool.rename_to(&spool_path(path)))?;
+        }
+        let Some(mut spool) = found else { return Ok(None) };
         let place = || spool_path(path).display().to_string();
-        let schema = spool.read_back(|spool| {
+        let stream = spool.read_back(|spool| {
             if spool.fill_buf().with_context(place)?.starts_with(&STREAM_BEGINS) {
                 return Ok(Some(StreamReader::try_new(spool, None).with_context(place)?.schema()));
             }
-            Ok(rows_segments::schema(spool).with_context(place)?)
+            Ok(None)
         })?;
+        let schema = match stream {
+            Some(schema) => Some(schema),
+            None => spool.read_anywhere(|file| {
+                let schema = Seekable::of(file).and_then(|file| rows_segments::schema(&file));
+                Ok(schema.with_context(place)?)
+            })?,
+        };
         Ok(Some(Self { schema, ..Self::new(path, format, spool) }))
     }
 
     fn new(path: &Path, format: ColumnFormat, spool: PartialFile) -> Self {
-        let (part, pending, sealed) = (None, None, None);
+        let (part, pending, sealed) = (None, None, Sealed::No);
         Self { format, path: path.to_owned(), spool, schema: None, part, pending, sealed }
     }
 
@@ -137,19 +159,17 @@ impl KeptRows {
         let schema = Arc::clone(self.schema.get_or_insert_with(|| rows.batch.schema()));
         let part = match self.part.take() {
             Some(part) => part,
-            None if self.has_segments(&schema) => {
-                let segment = Segment::begin(&schema);
-                Part::Segment(segment.with_context(|| self.path.display().to_string())?)
-            }
+            None if self.has_segments(&schema) => Part::Segments(Segments::new(&schema)),
             None => {
                 let stream = StreamWriter::try_new(Vec::new(), &schema);
                 Part::Stream(Box::new(stream.map_err(|error| self.failed(&error))?))
             }
         };
         let written = match self.part.insert(part) {
-            Part::Segment(segment) => {
-                segment.write(rows);
-                return Ok(());
+            Part::Segments(segments) => {
+                let ready = segments.write(rows);
+                let ready = ready.with_context(|| self.path.display().to_string())?;
+                return ready.iter().try_for_each(|segment| self.spool.write(segment));
             }
             Part::Stream(stream) => rows
                 .select(&schema)
@@ -171,8 +191,9 @@ impl KeptRows {
         self.flush()?;
         let rest = match self.part.take() {
             None => return Ok(()),
-            Some(Part::Segment(segment)) => {
-                segment.end().with_context(|| self.path.display().to_string())?
+            Some(Part::Segments(segments)) => {
+                let ready = segments.end().with_context(|| self.path.display().to_string())?;
+                return ready.iter().try_for_each(|segment| self.spool.write(segment));
             }
             Some(Part::Stream(stream)) => {
                 stream.into_inner().map_err(|error| self.failed(&error))?
@@ -183,14 +204,20 @@ impl KeptRows {
 
     /// Writes all rows to the output, which lacks only its name then. Returns its length and hash.
     pub(crate) fn seal(&mut self) -> Result<LengthAndHash, Failure> {
-        self.sync()?;
+        self.end_part()?;
         let schema = self.schema.clone().unwrap_or_else(|| Arc::new(Schema::empty()));
         let name = self.path.display().to_string();
         if self.has_segments(&schema) {
+            if rows_joined::complete(&mut self.spool, &schema, &name)? {
+                self.spool.rename_to(&self.path)?;
+                self.sealed = Sealed::Spool;
+                return self.spool.sync();
+            }
             let out = PartialFile::create(&self.path)?;
-            let out = rows_segments::join(&mut self.spool, out, &schema, &name)?;
-            return self.sealed.insert(out).sync();
+            let out = rows_joined::join(&mut self.spool, out, &schema, &name)?;
+            return self.seal_as(out);
         }
+        self.spool.sync()?;
         let dictionaries = match self.format {
             ColumnFormat::Arrow => self.whole_dictionaries(&schema, is_dictionary)?,
             // A reader makes one dictionary of a row group, which the type of keys may not hold.
@@ -212,8 +239,14 @@ impl KeptRows {
             let rows = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(of_arrow)?;
             writer.write(&rows)
         })?;
-        let out = self.sealed.insert(writer.finish().with_context(place)?);
-        out.sync()
+        let out = writer.finish().with_context(place)?;
+        self.seal_as(out)
+    }
+
+    fn seal_as(&mut self, mut out: PartialFile) -> Result<LengthAndHash, Failure> {
+        let content = out.sync()?;
+        self.sealed = Sealed::File(Box::new(out));
+        Ok(content)
     }
 
     /// All rows of the columns that are dictionaries, each with one dictionary: an Arrow file has
@@ -256,17 +289,25 @@ impl KeptRows {
 
     /// Deletes what was written, which no later run needs.
     pub(crate) fn discard(self) -> Result<(), Failure> {
-        self.sealed.map_or(Ok(()), PartialFile::discard)?;
+        if let Sealed::File(out) = self.sealed {
+            out.discard()?;
+        }
         self.spool.discard()
     }
 
     /// Gives the sealed output its name.
     pub(crate) fn finish(mut self) -> Result<(), Failure> {
-        if self.sealed.is_none() {
+        if matches!(self.sealed, Sealed::No) {
             self.seal()?;
         }
-        self.sealed.map_or(Ok(()), PartialFile::finish)?;
-        self.spool.discard()
+        match self.sealed {
+            Sealed::Spool => self.spool.finish(),
+            Sealed::File(out) => {
+                out.finish()?;
+                self.spool.discard()
+            }
+            Sealed::No => Ok(()),
+        }
     }
 
     fn failed(&self, error: &ArrowError) -> Failure {
@@ -304,4 +345,95 @@ fn for_each_batch(
         };
         Ok(each().with_context(|| name.clone())?)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{StringArray, UInt64Array};
+    use arrow_schema::Field;
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use std::collections::HashMap;
+    use std::fs::{self, File};
+
+    const FORMAT: ColumnFormat = ColumnFormat::Parquet;
+
+    /// Rows with texts of so many bytes each.
+    fn rows(numbers: std::ops::Range<u64>, bytes: usize) -> Arc<RecordBatch> {
+        let metadata = |of: &str| HashMap::from([("of".to_owned(), of.to_owned())]);
+        let field = |name: &str, kind| Field::new(name, kind, false).with_metadata(metadata(name));
+        let fields = vec![field("n", DataType::UInt64), field("text", DataType::Utf8)];
+        let schema = Schema::new_with_metadata(fields, metadata("all"));
+        let texts = numbers.clone().map(|number| format!("{number}{}", "x".repeat(bytes)));
+        let texts: ArrayRef = Arc::new(texts.map(Some).collect::<StringArray>());
+        let numbers: ArrayRef = Arc::new(numbers.collect::<UInt64Array>());
+        let rows = RecordBatch::try_new(Arc::new(schema), vec![numbers, texts]);
+        Arc::new(rows.expect("rows of these columns"))
+    }
+
+    /// Keeps every row but one of ten.
+    fn keep(kept: &mut KeptRows, batch: &Arc<RecordBatch>) {
+        assert!(kept.begin_table(&batch.schema()).is_ok());
+        for row in (0..batch.num_rows()).filter(|row| row % 10 != 3) {
+            assert!(kept.write(batch, row, None).is_ok());
+        }
+    }
+
+    /// The columns of a file, the numbers of its rows, and the rows of each row group.
+    fn read(path: &Path) -> (SchemaRef, Vec<u64>, Vec<i64>) {
+        let file = File::open(path).expect("a file");
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).expect("Parquet");
+        let schema = Arc::clone(reader.schema());
+        let groups = reader.metadata().row_groups().iter();
+        let groups = groups.map(|group| group.num_rows()).collect();
+        let mut numbers = Vec::new();
+        for batch in reader.build().expect("a reader") {
+            let batch = batch.expect("rows");
+            let column = batch.column(0).as_any().downcast_ref::<UInt64Array>();
+            numbers.extend(column.expect("numbers").values());
+        }
+        (schema, numbers, groups)
+    }
+
+    #[test]
+    fn a_spool_that_became_the_output_is_a_spool_again_if_the_run_was_killed_before_its_commit() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("out.parquet");
+        let [first, second] = [rows(0..100, 1 << 16), rows(100..200, 1 << 16)];
+        let mut kept = KeptRows::create(&path, FORMAT).ok().expect("created");
+        keep(&mut kept, &first);
+        let content = kept.sync().ok().expect("synced");
+        keep(&mut kept, &second);
+        let whole = kept.seal().ok().expect("sealed");
+        drop(kept);
+        let names = || {
+            let found = fs::read_dir(&folder).expect("a folder");
+            found.map(|found| found.expect("a name").file_name()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(), ["out.parquet.part"]);
+        let mut kept = KeptRows::resume(&path, FORMAT, content).ok().flatten().expect("resumed");
+        assert_eq!(kept.schema, Some(first.schema()));
+        keep(&mut kept, &second);
+        assert_eq!(kept.seal().ok(), Some(whole));
+        assert!(kept.finish().is_ok());
+        assert_eq!(names(), ["out.parquet"]);
+        let (schema, numbers, groups) = read(&path);
+        assert_eq!(schema, first.schema());
+        assert!(numbers.into_iter().eq((0..200).filter(|number| number % 10 != 3)));
+        assert_eq!(groups, [90, 90]);
+    }
+
+    #[test]
+    fn many_rows_of_one_commit_become_row_groups_of_some_megabytes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("out.parquet");
+        let mut kept = KeptRows::create(&path, FORMAT).ok().expect("created");
+        for first in (0..60).step_by(10) {
+            keep(&mut kept, &rows(first..first + 10, 1 << 20));
+        }
+        assert!(kept.finish().is_ok());
+        let (_, numbers, groups) = read(&path);
+        assert!(numbers.into_iter().eq((0..60).filter(|number| number % 10 != 3)));
+        assert_eq!(groups, [18, 18, 18]);
+    }
 }

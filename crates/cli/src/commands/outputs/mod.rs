@@ -19,6 +19,8 @@ pub(crate) mod partial_file;
 mod picked_rows;
 pub(crate) mod request;
 #[cfg(feature = "tables")]
+mod rows_joined;
+#[cfg(feature = "tables")]
 mod rows_segments;
 mod rows_spool;
 pub(crate) mod shards;

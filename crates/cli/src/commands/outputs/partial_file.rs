@@ -117,6 +117,30 @@ impl PartialFile {
         Ok(found)
     }
 
+    /// Passes the file with all bytes that were written to a function that reads it at any place.
+    #[cfg(feature = "tables")]
+    pub fn read_anywhere<T>(
+        &mut self,
+        read: impl FnOnce(File) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let place = || self.partial.display().to_string();
+        self.file.flush().with_context(place)?;
+        let mut file = self.file.get_ref();
+        let found = read(file.try_clone().with_context(place)?)?;
+        file.seek(SeekFrom::End(0)).with_context(place)?;
+        Ok(found)
+    }
+
+    /// Gives the file the names of another one, whose partial file it replaces.
+    #[cfg(feature = "tables")]
+    pub fn rename_to(&mut self, path: &Path) -> Result<(), Failure> {
+        let partial = partial_path(path);
+        let named = fs::rename(&self.partial, &partial).and_then(|()| sync_folder(&partial));
+        named.with_context(|| partial.display().to_string())?;
+        (self.partial, self.path) = (partial, path.to_owned());
+        Ok(())
+    }
+
     /// Appends bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.last = bytes.last().copied().or(self.last);

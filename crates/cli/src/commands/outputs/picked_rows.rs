@@ -10,6 +10,9 @@ use arrow_select::dictionary::garbage_collect_any_dictionary;
 use arrow_select::take::take_record_batch;
 use std::sync::Arc;
 
+/// Shorter runs of rows than this, on average, are copied together rather than taken as slices.
+const SHORT_RUN: usize = 8;
+
 /// Some rows of a batch.
 pub(crate) struct PickedRows {
     pub(crate) batch: Arc<RecordBatch>,
@@ -31,7 +34,30 @@ impl PickedRows {
         self.rows.push(row as u64);
     }
 
-    /// The rows, with the metadata of this schema.
+    /// About how many bytes their values have.
+    pub(crate) fn bytes(&self) -> usize {
+        let columns = self.batch.columns().iter();
+        let bytes = columns.map(|column| column.to_data().get_slice_memory_size().unwrap_or(0));
+        let each = bytes.sum::<usize>() / self.batch.num_rows().max(1);
+        each * self.rows.len()
+    }
+
+    /// The rows, with the metadata of this schema, as slices of the batch if few of its rows are
+    /// missing: these need no copy.
+    pub(crate) fn slices(self, schema: &SchemaRef) -> Result<Vec<RecordBatch>, ArrowError> {
+        let runs = || self.rows.chunk_by(|row, next| row + 1 == *next);
+        if !self.texts.is_empty() || runs().count() * SHORT_RUN > self.rows.len() {
+            return Ok(vec![self.select(schema)?]);
+        }
+        let slice = |run: &[u64]| {
+            let first = run.first().map_or(0, |first| *first as usize);
+            let columns = self.batch.slice(first, run.len()).columns().to_vec();
+            RecordBatch::try_new(Arc::clone(schema), columns)
+        };
+        runs().map(slice).collect()
+    }
+
+    /// The rows, with the metadata of this schema, without what only other rows of the batch have.
     pub(crate) fn select(self, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
         let Self { batch, rows, texts } = self;
         let rows = match rows.len() == batch.num_rows() {

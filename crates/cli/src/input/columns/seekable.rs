@@ -5,16 +5,19 @@ use crate::input::input_file::InputFile;
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
+use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 
 /// The bytes that are read at once.
 const BUFFER: usize = 64 << 10;
 
-/// A file, and its length in bytes.
+/// A file, or a part of one, and its length in bytes.
 #[derive(Clone)]
 pub struct Seekable {
     file: InputFile,
+    /// Where the part begins.
+    start: u64,
     length: u64,
     count: Option<Arc<Count>>,
 }
@@ -23,7 +26,17 @@ impl Seekable {
     /// Takes a file that can be read at any place. Its bytes are counted as they are read.
     pub(in crate::input) fn new(file: InputFile, count: Option<Arc<Count>>) -> io::Result<Self> {
         let length = file.size()?.unwrap_or_default();
-        Ok(Self { file, length, count })
+        Ok(Self { file, start: 0, length, count })
+    }
+
+    /// Takes a file on this machine.
+    pub fn of(file: File) -> io::Result<Self> {
+        Self::new(InputFile::local(file), None)
+    }
+
+    /// A part of the file, which ends before the file does.
+    pub fn part(&self, start: u64, length: u64) -> Self {
+        Self { start: self.start + start, length, ..self.clone() }
     }
 
     /// Copies a stream to a temporary file without a name, because it can be read only once.
@@ -31,12 +44,12 @@ impl Seekable {
         let mut file = tempfile::tempfile()?;
         io::Write::write_all(&mut file, start)?;
         io::copy(&mut rest, &mut file)?;
-        Self::new(InputFile::local(file), None)
+        Self::of(file)
     }
 
     /// Reads bytes at a place, fewer only at the end of the file.
     fn read_at(&self, place: u64, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read_at(place, out)?;
+        let read = self.file.read_at(self.start + place, out)?;
         if let Some(count) = &self.count {
             count.add_some(read as u64);
         }
