@@ -59,7 +59,8 @@ pub(crate) use queue::Place;
 pub(crate) use read::candidates::{Bucket, CandidateLimit};
 pub(crate) use read::clusters::ClusterReader;
 pub(crate) use read::reader::Reader;
-pub(crate) use read::view::{ChunkTable, DocTable, LanesInOrder, View};
+pub(crate) use read::recent_lanes::{LanesInOrder, RecentLanes};
+pub(crate) use read::view::{ChunkTable, DocTable, View};
 pub(crate) use runs::cursor::BandEntries;
 pub(crate) use settings::{PassageRequest, SeedRequest, SettingsRequest};
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::store::bytes::record::Counters;
 #[cfg(test)]
 use crate::store::bytes::schema::Layout;
 use crate::store::bytes::texts::Dictionary;
+use crate::store::read::recent_lanes::RecentLanes;
 use crate::store::runs::merge::MergeTask;
 use crate::store::runs::run::Manifest;
 use crate::store::runs::segment::Tail;
@@ -25,6 +26,8 @@ pub(crate) struct State {
     pub(crate) dictionary: Option<Arc<Dictionary>>,
     /// How far clusters are tracked; `None` if they are not.
     pub(crate) tracking: Option<Tracking>,
+    /// The lanes of the latest documents, if clusters are tracked.
+    pub(crate) recent_lanes: RecentLanes,
     /// Merges in progress, at most one per tier.
     pub(crate) merges: Vec<MergeTask>,
     /// Entries that were added and that no merge step has accounted for yet.

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::estimate::equal_lanes_from;
 use crate::index::ask::verify::Elements;
 use crate::sketch::Sketcher;
-use crate::store::{ChunkTable, DocNo, DocTable, LanesInOrder, View};
+use crate::store::{ChunkTable, DocNo, DocTable, RecentLanes, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ pub(super) struct Comparer<'v, P, D> {
     threshold: f64,
     /// The memory for lanes, and for elements, in bytes.
     room: usize,
-    /// The lanes of new documents.
-    known: Arc<LanesInOrder>,
+    /// The lanes of new documents and of the latest ones before them.
+    recent: RecentLanes,
     /// The lanes of others, one document after the other, and the place of each.
     lanes: Vec<u8>,
     places: FxHashMap<DocNo, u32>,
@@ -47,6 +47,7 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
         least: usize,
         sketcher: Option<&'v Sketcher>,
         threshold: f64,
+        recent: RecentLanes,
         threads: usize,
     ) -> Self {
         Self {
@@ -55,7 +56,7 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
             sketcher,
             threshold,
             room: ROOM / threads,
-            known: Arc::default(),
+            recent,
             lanes: Vec::new(),
             places: FxHashMap::default(),
             doc: DocNo(0),
@@ -64,11 +65,6 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
             bytes: 0,
             apart: FxHashSet::default(),
         }
-    }
-
-    /// Takes the lanes of documents that are likely to be compared.
-    pub(super) fn know(&mut self, lanes: Arc<LanesInOrder>) {
-        self.known = lanes;
     }
 
     /// Whether two documents that share a bucket are similar. Fastest for the document that was the
@@ -106,7 +102,7 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
 
     /// The lanes of a document, from memory or from the file.
     fn lanes(&mut self, doc: DocNo) -> Result<&[u8]> {
-        if let Some(lanes) = self.known.get(doc) {
+        if let Some(lanes) = self.recent.get(doc) {
             return Ok(lanes);
         }
         let width = self.view.fixed.lanes;

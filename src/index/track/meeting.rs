@@ -4,8 +4,38 @@ use crate::error::Result;
 use crate::index::track::cluster_ids::Joins;
 use crate::index::track::comparer::Comparer;
 use crate::sketch::Sketcher;
-use crate::store::{ChunkTable, ClusterRows, DocNo, DocTable, LanesInOrder, View, parallel};
-use std::sync::Arc;
+use crate::store::{ChunkTable, ClusterRows, DocNo, DocTable, RecentLanes, View, parallel};
+
+/// Buckets with their documents, by number.
+#[derive(Default)]
+pub(super) struct SharedBuckets {
+    /// The documents of one bucket after the other.
+    docs: Vec<DocNo>,
+    /// Where each bucket ends.
+    ends: Vec<usize>,
+}
+
+impl SharedBuckets {
+    /// Adds a bucket.
+    pub(super) fn push(&mut self, docs: impl IntoIterator<Item = DocNo>) {
+        let start = self.docs.len();
+        self.docs.extend(docs);
+        if let Some(docs) = self.docs.get_mut(start..) {
+            docs.sort_unstable();
+        }
+        self.ends.push(self.docs.len());
+    }
+
+    /// The number of documents, each as often as it is in a bucket.
+    pub(super) fn documents(&self) -> usize {
+        self.docs.len()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[DocNo]> {
+        let starts = [0].into_iter().chain(self.ends.iter().copied());
+        starts.zip(&self.ends).filter_map(|(start, end)| self.docs.get(start..*end))
+    }
+}
 
 /// Documents that meet in buckets, and are joined if they are similar.
 pub(super) struct Meeting<'v, P, D> {
@@ -17,53 +47,46 @@ pub(super) struct Meeting<'v, P, D> {
 impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
     /// A meeting at a threshold: similar documents have at least `least` equal lanes and, if their
     /// texts are compared, texts that are as similar. `joins` has the documents that stand for
-    /// themselves.
+    /// themselves, and `recent` the lanes of documents that are likely to be compared.
     pub(super) fn new(
         view: &'v View<'v, P, D>,
         least: usize,
         sketcher: Option<&'v Sketcher>,
         threshold: f64,
         joins: Joins,
+        recent: &RecentLanes,
     ) -> Self {
         let threads = rayon::current_num_threads();
         let worker = |joins| {
-            let comparer = Comparer::new(view, least, sketcher, threshold, threads);
+            let comparer = Comparer::new(view, least, sketcher, threshold, recent.clone(), threads);
             Worker { comparer, joins }
         };
         let others = (1..threads).map(|_| worker(joins.clone())).collect();
         Self { first: worker(joins), others }
     }
 
-    /// Takes the lanes of documents that are likely to be compared.
-    pub(super) fn know(&mut self, lanes: &Arc<LanesInOrder>) {
-        for worker in self.others.iter_mut().chain([&mut self.first]) {
-            worker.comparer.know(Arc::clone(lanes));
-        }
-    }
-
     /// Compares the new documents of each bucket with all others of it, and joins those that are
-    /// similar. Documents that are joined already are not compared. The numbers of each bucket
-    /// ascend.
+    /// similar. Documents that are joined already are not compared.
     pub(super) fn meet(
         &mut self,
-        buckets: Vec<Vec<DocNo>>,
+        buckets: &[SharedBuckets],
         is_new: impl Fn(DocNo) -> bool + Sync,
         rows: &ClusterRows<'_>,
     ) -> Result<()> {
         let workers: Vec<_> = [&mut self.first].into_iter().chain(&mut self.others).collect();
-        let mut parts: Vec<Vec<Vec<DocNo>>> = workers.iter().map(|_| Vec::new()).collect();
-        let (mut documents, threads) = (0, parts.len());
-        for docs in buckets {
+        let mut parts: Vec<Vec<&[DocNo]>> = workers.iter().map(|_| Vec::new()).collect();
+        let threads = parts.len();
+        for docs in buckets.iter().flat_map(SharedBuckets::iter) {
             // Documents that are similar meet in several bands. Then the oldest one is often the
             // same, so one worker finds that they are joined already.
-            if let [oldest, _, ..] = docs[..] {
-                documents += docs.len();
+            if let [oldest, ..] = docs {
                 parts[oldest.0 as usize % threads].push(docs);
             }
         }
-        let meet = |(worker, buckets): (&mut Worker<'v, P, D>, Vec<Vec<DocNo>>)| {
+        let meet = |(worker, buckets): (&mut Worker<'v, P, D>, Vec<&[DocNo]>)| {
             buckets.iter().try_for_each(|docs| worker.meet(docs, &is_new, rows))
         };
+        let documents: usize = buckets.iter().map(SharedBuckets::documents).sum();
         let shared = documents >= parallel::MIN_DOCUMENTS;
         let met = parallel::map(workers.into_iter().zip(parts).collect(), shared, meet);
         met.into_iter().collect()
@@ -84,31 +107,30 @@ struct Worker<'v, P, D> {
 }
 
 impl<P: ChunkTable, D: DocTable> Worker<'_, P, D> {
-    /// Compares the new documents of a bucket with all others, and joins those that are similar.
+    /// Compares the new documents of a bucket, of which there is one, with all others, and joins those
+    /// that are similar.
     fn meet(
         &mut self,
         docs: &[DocNo],
         is_new: impl Fn(DocNo) -> bool,
         rows: &ClusterRows<'_>,
     ) -> Result<()> {
+        if let [earlier, doc] = *docs {
+            return self.meet_two(earlier, doc, is_new, rows);
+        }
         // The documents met so far, by what they are joined to.
         let mut met: Vec<(u32, Vec<DocNo>)> = Vec::new();
         for &doc in docs {
             let new = is_new(doc);
-            let node = match new {
-                true => self.joins.new_node(doc),
-                false => self.joins.node(doc, rows)?,
-            };
-            if new {
-                for (other, docs) in &met {
-                    if self.joins.are_joined(node, *other) {
-                        continue;
-                    }
-                    for &earlier in docs {
-                        if self.comparer.are_similar(doc, earlier)? {
-                            self.joins.join(node, *other);
-                            break;
-                        }
+            let node = self.node(doc, new, rows)?;
+            for (other, docs) in met.iter().filter(|_| new) {
+                if self.joins.are_joined(node, *other) {
+                    continue;
+                }
+                for &earlier in docs {
+                    if self.comparer.are_similar(doc, earlier)? {
+                        self.joins.join(node, *other);
+                        break;
                     }
                 }
             }
@@ -118,5 +140,29 @@ impl<P: ChunkTable, D: DocTable> Worker<'_, P, D> {
             }
         }
         Ok(())
+    }
+
+    /// Most buckets have two documents.
+    fn meet_two(
+        &mut self,
+        earlier: DocNo,
+        doc: DocNo,
+        is_new: impl Fn(DocNo) -> bool,
+        rows: &ClusterRows<'_>,
+    ) -> Result<()> {
+        let nodes = [earlier, doc].map(|doc| self.node(doc, is_new(doc), rows));
+        let [a, b] = nodes;
+        let (a, b) = (a?, b?);
+        if !self.joins.are_joined(a, b) && self.comparer.are_similar(doc, earlier)? {
+            self.joins.join(a, b);
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, doc: DocNo, is_new: bool, rows: &ClusterRows<'_>) -> Result<u32> {
+        match is_new {
+            true => Ok(self.joins.new_node(doc)),
+            false => self.joins.node(doc, rows),
+        }
     }
 }

@@ -6,16 +6,16 @@ use crate::index::ask::search::{SearchPlan, buckets};
 use crate::index::ask::verify::Margins;
 use crate::index::group::buckets::Buckets;
 use crate::index::track::cluster_ids::{ClusterEvent, Joins};
-use crate::index::track::meeting::Meeting;
+use crate::index::track::meeting::{Meeting, SharedBuckets};
 use crate::lsh::{WordRange, word};
 use crate::sketch::Sketcher;
 use crate::store::{
-    BandNo, Bucket, ChunkTable, ClusterRows, DocNo, DocTable, Untracked, View, Watch, Writer,
+    BandNo, Bucket, ChunkTable, ClusterRows, DocNo, DocTable, LanesInOrder, Untracked, View, Watch,
+    Writer,
 };
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// The number of new documents whose buckets are looked up together, which bounds the memory.
 const TOGETHER: u64 = 1 << 16;
@@ -52,17 +52,31 @@ pub(crate) fn update_clusters(
                 let members = rows.members(cluster)?;
                 members.iter().for_each(|doc| joins.loosen(*doc, cluster));
             }
-            let meeting = Meeting::new(view, search_plan.least, texts, threshold, joins);
+            let mut recent = view.state.recent_lanes.clone();
+            let lanes = match numbers.end - numbers.start <= TOGETHER {
+                true => view.lanes_of(number(numbers.start)..number(numbers.end))?,
+                false => LanesInOrder::default(),
+            };
+            let new = recent.push(lanes);
+            let meeting = Meeting::new(view, search_plan.least, texts, threshold, joins, &recent);
             let mut update = Update { view, search_plan, meeting, watch };
             update.rejoin(&broken, rows)?;
             match walks {
                 true => update.walk(&numbers, rows)?,
-                false => update.look_up(&numbers, rows)?,
+                false => update.look_up(&numbers, &new, rows)?,
             }
-            update.meeting.into_joins().write(rows, &broken)
+            Ok((update.meeting.into_joins().write(rows, &broken)?, recent))
         })?;
-        events.extend(found.into_iter().flatten());
+        if let Some((found, recent)) = found {
+            events.extend(found);
+            writer.keep_lanes(recent);
+        }
     }
+}
+
+/// A document number as the tables have it.
+fn number(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// An update: what it reads, and what it has found.
@@ -89,9 +103,11 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
                 };
                 let mut words: Vec<(u64, DocNo)> = found.iter().filter_map(word).collect();
                 words.sort_unstable();
-                let shared = words.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1);
-                let shared = shared.map(|equal| equal.iter().map(|(_, doc)| *doc).collect());
-                self.meeting.meet(shared.collect(), |_| true, rows)?;
+                let mut shared = SharedBuckets::default();
+                for equal in words.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1) {
+                    shared.push(equal.iter().map(|(_, doc)| *doc));
+                }
+                self.meeting.meet(&[shared], |_| true, rows)?;
             }
         }
         Ok(())
@@ -104,31 +120,30 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
         let mut all = Buckets::new(plan, probe);
         let entries = self.view.state.counters.documents.saturating_mul(probe.bands() as u64);
         self.watch.begin("comparing documents", entries)?;
-        let (mut shared, mut documents) = (Vec::new(), 0);
+        let mut shared = SharedBuckets::default();
         while all.next(self.view)? {
             self.watch.advance(all.take_passed())?;
             if all.docs().iter().any(|doc| is_new(*doc)) {
-                let mut docs = all.docs().to_vec();
-                docs.sort_unstable();
-                documents += docs.len();
-                shared.push(docs);
+                shared.push(all.docs().iter().copied());
             }
-            if documents >= WALKED {
-                self.meeting.meet(std::mem::take(&mut shared), is_new, rows)?;
-                documents = 0;
+            if shared.documents() >= WALKED {
+                self.meeting.meet(&[std::mem::take(&mut shared)], is_new, rows)?;
             }
         }
-        self.meeting.meet(shared, is_new, rows)
+        self.meeting.meet(&[shared], is_new, rows)
     }
 
     /// Looks up the buckets of the new documents with these numbers.
-    fn look_up(&mut self, new: &Range<u64>, rows: &ClusterRows<'_>) -> Result<()> {
+    fn look_up(
+        &mut self,
+        new: &Range<u64>,
+        lanes: &LanesInOrder,
+        rows: &ClusterRows<'_>,
+    ) -> Result<()> {
         let SearchPlan { plan, probe, .. } = self.search_plan;
         let is_new = |doc: DocNo| new.contains(&u64::from(doc.0));
-        let numbers = new.start as u32..u32::try_from(new.end).unwrap_or(u32::MAX);
-        let lanes = Arc::new(self.view.lanes_of(numbers)?);
         let view = self.view;
-        let of_band = |band: usize| -> Result<Vec<Vec<DocNo>>> {
+        let of_band = |band: usize| -> Result<SharedBuckets> {
             let words = lanes.iter().map(|lanes| word(lanes, band, plan.depth()));
             let mut words: Vec<u64> = words.collect();
             words.sort_unstable();
@@ -139,19 +154,17 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
                     buckets.push(probe.bucket(word, plan));
                 }
             }
-            let mut shared = Vec::new();
+            let mut shared = SharedBuckets::default();
             view.read_buckets(BandNo(band as u8), &buckets, |docs| {
                 docs.retain(|doc| u64::from(doc.0) < new.end);
                 if docs.len() > 1 {
-                    shared.push(docs.clone());
+                    shared.push(docs.iter().copied());
                 }
             })?;
             Ok(shared)
         };
-        let shared: Vec<Result<Vec<Vec<DocNo>>>> =
+        let shared: Result<Vec<SharedBuckets>> =
             (0..probe.bands()).into_par_iter().map(of_band).collect();
-        self.meeting.know(&lanes);
-        let shared: Vec<Vec<Vec<DocNo>>> = shared.into_iter().collect::<Result<_>>()?;
-        self.meeting.meet(shared.into_iter().flatten().collect(), is_new, rows)
+        self.meeting.meet(&shared?, is_new, rows)
     }
 }

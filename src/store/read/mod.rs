@@ -4,5 +4,6 @@ pub(crate) mod candidates;
 pub(crate) mod clusters;
 mod ids;
 pub(crate) mod reader;
+pub(crate) mod recent_lanes;
 mod sweep;
 pub(crate) mod view;

@@ -45,6 +45,9 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     /// The documents that the runs have in these buckets, removed ones included, by bucket.
     fn found_in_runs(&self, band: BandNo, buckets: &[WordRange]) -> Result<Vec<Found>> {
         let runs: Vec<_> = self.state.manifest.with_band(band).collect();
+        if runs.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut likely: Vec<Vec<u32>> = vec![Vec::new(); runs.len()];
         for (place, words) in (0..).zip(buckets) {
             let search = BucketSearch::new(self.fixed.layout, Bucket { band, words: *words });

@@ -11,6 +11,7 @@ use crate::store::bytes::schema::{DocNo, Layout, Table};
 use crate::store::bytes::settings_row::StoredSettings;
 use crate::store::bytes::texts::decode_text;
 use crate::store::read::candidates::Bucket;
+use crate::store::read::recent_lanes::LanesInOrder;
 use crate::store::settings::Settings;
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged, guard};
@@ -238,15 +239,14 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         let (path, width) = (self.fixed.path, self.fixed.lanes);
         guard(path, || {
             let rows = self.signatures.range(numbers).doing(path, "reading signatures")?;
-            let mut found = LanesInOrder { docs: Vec::new(), lanes: Vec::new(), width };
+            let mut found = LanesInOrder::new(width);
             for row in rows {
                 let (number, row) = row.doing(path, "reading signatures")?;
                 let doc = DocNo(number.value());
                 let (lanes, size) = decode_signature(row.value(), doc, width)
                     .map_err(|fault| damaged(path, Table::Signatures, doc.0, fault))?;
                 if !size.is_empty() {
-                    found.docs.push(doc);
-                    found.lanes.extend_from_slice(lanes);
+                    found.push(doc, lanes);
                 }
             }
             Ok(found)
@@ -274,33 +274,6 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
                 })
                 .collect()
         })
-    }
-}
-
-/// The lanes of many documents, in the order of their numbers.
-#[derive(Default)]
-pub(crate) struct LanesInOrder {
-    docs: Vec<DocNo>,
-    lanes: Vec<u8>,
-    width: usize,
-}
-
-impl LanesInOrder {
-    /// The lanes of all documents, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.lanes.chunks_exact(self.width.max(1))
-    }
-
-    /// The lanes of a document, if it is among these.
-    pub(crate) fn get(&self, doc: DocNo) -> Option<&[u8]> {
-        let first = self.docs.first()?;
-        // Where no number is missing, this is the place.
-        let guess = doc.0.checked_sub(first.0)? as usize;
-        let place = match self.docs.get(guess) {
-            Some(found) if *found == doc => guess,
-            _ => self.docs.binary_search(&doc).ok()?,
-        };
-        self.lanes.get(place * self.width..(place + 1) * self.width)
     }
 }
 

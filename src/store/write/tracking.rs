@@ -8,6 +8,7 @@ use crate::store::bytes::schema::{
     CLUSTER_CHANGES, CLUSTERS, CLUSTERS_ROW, DOCUMENTS, DocNo, MEMBERS, META, Table,
 };
 use crate::store::parallel;
+use crate::store::read::recent_lanes::RecentLanes;
 use crate::store::storage_error::{Doing, damaged};
 use crate::store::write::writer::{WriteView, Writer};
 use redb::{ReadableTable, WriteTransaction};
@@ -192,6 +193,7 @@ impl Writer {
     /// Ends the tracking of clusters, and deletes their rows.
     pub(crate) fn end_tracking(&mut self) -> Result<()> {
         self.broken.clear();
+        self.state_mut().recent_lanes = RecentLanes::default();
         if self.state_mut().tracking.take().is_none() {
             return Ok(());
         }
@@ -276,6 +278,11 @@ impl Writer {
         self.state_mut().tracking = Some(tracking);
         self.broken.clear();
         Ok(result)
+    }
+
+    /// Keeps the lanes of the latest documents for the next update.
+    pub(crate) fn keep_lanes(&mut self, recent: RecentLanes) {
+        self.state_mut().recent_lanes = recent;
     }
 
     /// Takes removed documents out of their clusters.
