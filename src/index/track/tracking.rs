@@ -26,7 +26,7 @@ impl Index {
     /// number of clusters. If the index tracks clusters already, nothing changes. Cost: reading all
     /// buckets once, 30 bytes of memory for each document that shares a bucket with another, and
     /// some 100 bytes of the file for each document in a cluster. Later commits look up the buckets
-    /// of their documents.
+    /// of their documents, and keep the lanes of the latest ones in at most 32 MiB of memory.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {

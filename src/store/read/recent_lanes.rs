@@ -12,9 +12,10 @@ pub(crate) struct LanesInOrder {
 }
 
 impl LanesInOrder {
-    /// Lanes of no documents, where a document has `width` of them.
-    pub(crate) fn new(width: usize) -> Self {
-        Self { docs: Vec::new(), lanes: Vec::new(), width }
+    /// Lanes of no documents yet, where a document has `width` of them, with room for some.
+    pub(crate) fn with_room(width: usize, documents: usize) -> Self {
+        let (docs, lanes) = (Vec::with_capacity(documents), Vec::with_capacity(documents * width));
+        Self { docs, lanes, width }
     }
 
     /// Adds a document, whose number is greater than all others.
@@ -40,13 +41,12 @@ impl LanesInOrder {
         self.lanes.get(place * self.width..(place + 1) * self.width)
     }
 
-    /// These documents and later ones.
-    fn followed_by(&self, later: &Self) -> Self {
-        Self {
-            docs: [&self.docs[..], &later.docs].concat(),
-            lanes: [&self.lanes[..], &later.lanes].concat(),
-            width: later.width,
-        }
+    /// The documents of all parts. The numbers ascend from each part to the next.
+    pub(crate) fn joined(parts: &[&Self]) -> Self {
+        let docs: Vec<&[DocNo]> = parts.iter().map(|part| &part.docs[..]).collect();
+        let lanes: Vec<&[u8]> = parts.iter().map(|part| &part.lanes[..]).collect();
+        let width = parts.iter().map(|part| part.width).max().unwrap_or_default();
+        Self { docs: docs.concat(), lanes: lanes.concat(), width }
     }
 }
 
@@ -79,7 +79,7 @@ impl RecentLanes {
             block.docs.len() < Self::SMALL.min(2 * newest.docs.len())
         };
         while let Some(block) = self.blocks.pop_if(|block| is_small(block, &newest)) {
-            newest = Arc::new(block.followed_by(&newest));
+            newest = Arc::new(LanesInOrder::joined(&[&block, &newest]));
         }
         self.blocks.push(newest);
         let mut bytes: usize = self.blocks.iter().map(|block| block.lanes.len()).sum();
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     fn lanes(docs: impl IntoIterator<Item = u32>) -> LanesInOrder {
-        let mut lanes = LanesInOrder::new(4);
+        let mut lanes = LanesInOrder::with_room(4, 0);
         docs.into_iter().for_each(|doc| lanes.push(DocNo(doc), &doc.to_le_bytes()));
         lanes
     }
@@ -127,7 +127,7 @@ mod tests {
     fn memory_is_bounded() {
         let mut recent = RecentLanes::default();
         for block in 0..20 {
-            let mut large = LanesInOrder::new(RecentLanes::ROOM / 8);
+            let mut large = LanesInOrder::with_room(RecentLanes::ROOM / 8, 1);
             large.push(DocNo(block), &vec![block as u8; RecentLanes::ROOM / 8]);
             recent.push(large);
         }

@@ -10,6 +10,7 @@ use crate::store::bytes::record::{DocumentRecord, decode_signature};
 use crate::store::bytes::schema::{DocNo, Layout, Table};
 use crate::store::bytes::settings_row::StoredSettings;
 use crate::store::bytes::texts::decode_text;
+use crate::store::parallel;
 use crate::store::read::candidates::Bucket;
 use crate::store::read::recent_lanes::LanesInOrder;
 use crate::store::settings::Settings;
@@ -234,12 +235,27 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     }
 
     /// The lanes of the live documents with these numbers, without those of documents that have no
-    /// shingles.
-    pub(crate) fn lanes_of(&self, numbers: Range<u32>) -> Result<LanesInOrder> {
+    /// shingles. Reads on all threads.
+    pub(crate) fn lanes_of(&self, numbers: Range<u32>) -> Result<LanesInOrder>
+    where
+        P: Sync,
+        D: Sync,
+    {
+        let part = numbers.len().div_ceil(rayon::current_num_threads()).max(1);
+        let starts: Vec<u32> = numbers.clone().step_by(part).collect();
+        let shared = numbers.len() >= parallel::MIN_DOCUMENTS;
+        let end = |start: u32| start.saturating_add(part as u32).min(numbers.end);
+        let parts = parallel::map(starts, shared, |start| self.lanes_in(start..end(start)));
+        let parts: Vec<LanesInOrder> = parts.into_iter().collect::<Result<_>>()?;
+        Ok(LanesInOrder::joined(&parts.iter().collect::<Vec<_>>()))
+    }
+
+    fn lanes_in(&self, numbers: Range<u32>) -> Result<LanesInOrder> {
+        let room = numbers.len();
         let (path, width) = (self.fixed.path, self.fixed.lanes);
         guard(path, || {
             let rows = self.signatures.range(numbers).doing(path, "reading signatures")?;
-            let mut found = LanesInOrder::new(width);
+            let mut found = LanesInOrder::with_room(width, room);
             for row in rows {
                 let (number, row) = row.doing(path, "reading signatures")?;
                 let doc = DocNo(number.value());
