@@ -179,3 +179,54 @@ fn tracked_clusters_equal_those_found_anew_after_every_commit() -> Result<()> {
     random_steps(1, false, 150)?;
     random_steps(2, true, 150)
 }
+
+#[test]
+fn documents_of_an_aborted_transaction_are_not_compared_with_later_ones() -> Result<()> {
+    let place = Place::new();
+    let index = options(false).create(place.index())?;
+    index.track_clusters().run()?;
+    // The numbers of the aborted documents are given to the next ones.
+    let mut txn = index.begin_write()?;
+    for number in 0..20 {
+        txn.insert(&number.to_string(), &window(1))?;
+    }
+    txn.update_clusters()?;
+    txn.abort();
+    for round in 0..2 {
+        let mut txn = index.begin_write()?;
+        for number in 0..20 {
+            txn.insert(&format!("{round} {number}"), &window(100 * number))?;
+        }
+        txn.commit()?;
+    }
+    let snapshot = index.snapshot()?;
+    assert_eq!(tracked(&snapshot)?.len(), 20);
+    assert_eq!(tracked(&snapshot)?, found_anew(&snapshot)?);
+    checked(&snapshot)
+}
+
+#[test]
+fn clusters_that_all_threads_find_equal_those_found_anew() -> Result<()> {
+    for (store_text, flush) in [(false, 100_000), (false, 700), (true, 700)] {
+        let place = Place::new();
+        let index = options(store_text).flush_documents(flush).create(place.index())?;
+        index.track_clusters().run()?;
+        for commit in 0..4 {
+            let mut txn = index.begin_write()?;
+            // Chains of 40 windows, of which each commit brings one in four.
+            for number in (commit..2400).step_by(4) {
+                txn.insert(&number.to_string(), &window(number + number / 40 * 40))?;
+            }
+            // It removes some of what the one before brought.
+            for number in (0..2400).skip(commit + 3).step_by(100).filter(|_| commit > 0) {
+                txn.remove(&number.to_string())?;
+            }
+            txn.commit()?;
+            let snapshot = index.snapshot()?;
+            assert!(tracked(&snapshot)? == found_anew(&snapshot)?, "commit {commit}, {flush}");
+            checked(&snapshot)?;
+        }
+        assert!(tracked(&index.snapshot()?)?.len() >= 60);
+    }
+    Ok(())
+}

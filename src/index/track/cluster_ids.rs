@@ -62,8 +62,7 @@ pub(super) struct Joins {
 impl Joins {
     /// Lets a document of a cluster stand for itself, because the cluster has lost another.
     pub(super) fn loosen(&mut self, doc: DocNo, cluster: u64) {
-        let node = self.add(Node::Document(doc, Some(cluster)));
-        self.of_document.insert(doc, node);
+        self.number(Node::Document(doc, Some(cluster)));
     }
 
     /// The node of a document: that of its cluster, if it is in one.
@@ -71,36 +70,31 @@ impl Joins {
         if let Some(node) = self.of_document.get(&doc) {
             return Ok(*node);
         }
-        let node = match rows.cluster_of(doc)? {
-            None => self.add(Node::Document(doc, None)),
-            Some(cluster) => match self.of_cluster.get(&cluster) {
-                Some(node) => *node,
-                None => {
-                    let node = self.add(Node::Cluster(cluster));
-                    self.of_cluster.insert(cluster, node);
-                    node
-                }
-            },
+        let Some(cluster) = rows.cluster_of(doc)? else {
+            return Ok(self.number(Node::Document(doc, None)));
         };
+        let node = self.number(Node::Cluster(cluster));
         self.of_document.insert(doc, node);
         Ok(node)
     }
 
     /// The node of a document that is not tracked yet, or that stands for itself.
     pub(super) fn new_node(&mut self, doc: DocNo) -> u32 {
-        if let Some(node) = self.of_document.get(&doc) {
-            return *node;
-        }
-        let node = self.add(Node::New(doc));
-        self.of_document.insert(doc, node);
-        node
+        self.number(Node::New(doc))
     }
 
-    fn add(&mut self, node: Node) -> u32 {
-        let number = self.nodes.len() as u32;
-        self.nodes.push(node);
-        self.parents.push(number);
-        number
+    /// The number of a node, which is added if it is not known yet.
+    fn number(&mut self, node: Node) -> u32 {
+        let next = self.nodes.len() as u32;
+        let number = match node {
+            Node::New(doc) | Node::Document(doc, _) => self.of_document.entry(doc).or_insert(next),
+            Node::Cluster(cluster) => self.of_cluster.entry(cluster).or_insert(next),
+        };
+        if *number == next {
+            self.nodes.push(node);
+            self.parents.push(next);
+        }
+        *number
     }
 
     fn root(&mut self, mut node: u32) -> u32 {
@@ -131,27 +125,11 @@ impl Joins {
         for number in 0..others.nodes.len() as u32 {
             let root = others.root(number);
             if root != number {
-                let [a, b] = [number, root].map(|number| self.adopt(others.nodes[number as usize]));
+                let [a, b] =
+                    [number, root].map(|number| self.number(others.nodes[number as usize]));
                 self.join(a, b);
             }
         }
-    }
-
-    /// The number of a node here.
-    fn adopt(&mut self, node: Node) -> u32 {
-        let known = match node {
-            Node::New(doc) | Node::Document(doc, _) => self.of_document.get(&doc),
-            Node::Cluster(cluster) => self.of_cluster.get(&cluster),
-        };
-        if let Some(known) = known {
-            return *known;
-        }
-        let number = self.add(node);
-        match node {
-            Node::New(doc) | Node::Document(doc, _) => self.of_document.insert(doc, number),
-            Node::Cluster(cluster) => self.of_cluster.insert(cluster, number),
-        };
-        number
     }
 
     /// Gives each group its cluster id and writes what has changed. `broken` are the clusters that

@@ -15,15 +15,22 @@ const ROOM: usize = 32 << 20;
 /// The number of pairs that are remembered as not similar.
 const PAIRS: usize = 1 << 20;
 
+/// What it takes to be similar.
+#[derive(Clone, Copy)]
+pub(super) struct Criteria<'v> {
+    /// The fewest equal lanes of similar documents or, if texts are compared, of those whose texts
+    /// are.
+    pub(super) least: usize,
+    /// Makes the elements of texts; `None` if texts are not compared.
+    pub(super) sketcher: Option<&'v Sketcher>,
+    /// The least similarity of texts.
+    pub(super) threshold: f64,
+}
+
 /// Decides whether two documents are similar.
 pub(super) struct Comparer<'v, P, D> {
     view: &'v View<'v, P, D>,
-    /// The fewest equal lanes of similar documents or, if texts are compared, of those whose texts
-    /// are.
-    least: usize,
-    /// Makes the elements of texts; `None` if texts are not compared.
-    sketcher: Option<&'v Sketcher>,
-    threshold: f64,
+    criteria: Criteria<'v>,
     /// The memory for lanes, and for elements, in bytes.
     room: usize,
     /// The lanes of new documents and of the latest ones before them.
@@ -42,20 +49,17 @@ pub(super) struct Comparer<'v, P, D> {
 }
 
 impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
+    /// A comparer that has one of this many parts of the memory.
     pub(super) fn new(
         view: &'v View<'v, P, D>,
-        least: usize,
-        sketcher: Option<&'v Sketcher>,
-        threshold: f64,
+        criteria: Criteria<'v>,
         recent: RecentLanes,
-        threads: usize,
+        parts: usize,
     ) -> Self {
         Self {
             view,
-            least,
-            sketcher,
-            threshold,
-            room: ROOM / threads,
+            criteria,
+            room: ROOM / parts,
             recent,
             lanes: Vec::new(),
             places: FxHashMap::default(),
@@ -76,20 +80,21 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
             own.extend_from_slice(self.lanes(a)?);
             (self.doc, self.own) = (a, own);
         }
-        let (own, least) = (std::mem::take(&mut self.own), self.least);
+        let Criteria { least, sketcher, threshold } = self.criteria;
+        let own = std::mem::take(&mut self.own);
         let equal = self.lanes(b).map(|theirs| equal_lanes_from(&own, theirs, least));
         self.own = own;
         if equal?.is_none() {
             return Ok(false);
         }
-        let Some(sketcher) = self.sketcher else { return Ok(true) };
+        let Some(sketcher) = sketcher else { return Ok(true) };
         let pair = (a.min(b), a.max(b));
         if self.apart.contains(&pair) {
             return Ok(false);
         }
         let similar = self.have_equal_texts(a, b)? || {
             let (a, b) = (self.elements(a, sketcher)?, self.elements(b, sketcher)?);
-            a.compare(&b).similarity >= self.threshold
+            a.compare(&b).similarity >= threshold
         };
         if !similar {
             if self.apart.len() >= PAIRS {

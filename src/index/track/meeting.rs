@@ -2,8 +2,7 @@
 
 use crate::error::Result;
 use crate::index::track::cluster_ids::Joins;
-use crate::index::track::comparer::Comparer;
-use crate::sketch::Sketcher;
+use crate::index::track::comparer::{Comparer, Criteria};
 use crate::store::{ChunkTable, ClusterRows, DocNo, DocTable, RecentLanes, View, parallel};
 
 /// Buckets with their documents, by number.
@@ -45,20 +44,17 @@ pub(super) struct Meeting<'v, P, D> {
 }
 
 impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
-    /// A meeting at a threshold: similar documents have at least `least` equal lanes and, if their
-    /// texts are compared, texts that are as similar. `joins` has the documents that stand for
-    /// themselves, and `recent` the lanes of documents that are likely to be compared.
+    /// A meeting of documents that are similar by these criteria. `joins` has the documents that
+    /// stand for themselves, and `recent` the lanes of documents that are likely to be compared.
     pub(super) fn new(
         view: &'v View<'v, P, D>,
-        least: usize,
-        sketcher: Option<&'v Sketcher>,
-        threshold: f64,
+        criteria: Criteria<'v>,
         joins: Joins,
         recent: &RecentLanes,
     ) -> Self {
         let threads = rayon::current_num_threads();
         let worker = |joins| {
-            let comparer = Comparer::new(view, least, sketcher, threshold, recent.clone(), threads);
+            let comparer = Comparer::new(view, criteria, recent.clone(), threads);
             Worker { comparer, joins }
         };
         let others = (1..threads).map(|_| worker(joins.clone())).collect();
@@ -107,8 +103,8 @@ struct Worker<'v, P, D> {
 }
 
 impl<P: ChunkTable, D: DocTable> Worker<'_, P, D> {
-    /// Compares the new documents of a bucket, of which there is one, with all others, and joins those
-    /// that are similar.
+    /// Compares the new documents of a bucket with all others, and joins those that are similar. The
+    /// last document is new.
     fn meet(
         &mut self,
         docs: &[DocNo],
@@ -142,7 +138,7 @@ impl<P: ChunkTable, D: DocTable> Worker<'_, P, D> {
         Ok(())
     }
 
-    /// Most buckets have two documents.
+    /// Most buckets have two documents. The second one is new.
     fn meet_two(
         &mut self,
         earlier: DocNo,
@@ -150,11 +146,10 @@ impl<P: ChunkTable, D: DocTable> Worker<'_, P, D> {
         is_new: impl Fn(DocNo) -> bool,
         rows: &ClusterRows<'_>,
     ) -> Result<()> {
-        let nodes = [earlier, doc].map(|doc| self.node(doc, is_new(doc), rows));
-        let [a, b] = nodes;
-        let (a, b) = (a?, b?);
-        if !self.joins.are_joined(a, b) && self.comparer.are_similar(doc, earlier)? {
-            self.joins.join(a, b);
+        let other = self.node(earlier, is_new(earlier), rows)?;
+        let node = self.joins.new_node(doc);
+        if !self.joins.are_joined(node, other) && self.comparer.are_similar(doc, earlier)? {
+            self.joins.join(node, other);
         }
         Ok(())
     }

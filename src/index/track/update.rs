@@ -6,6 +6,7 @@ use crate::index::ask::search::{SearchPlan, buckets};
 use crate::index::ask::verify::Margins;
 use crate::index::group::buckets::Buckets;
 use crate::index::track::cluster_ids::{ClusterEvent, Joins};
+use crate::index::track::comparer::Criteria;
 use crate::index::track::meeting::{Meeting, SharedBuckets};
 use crate::lsh::{WordRange, word};
 use crate::sketch::Sketcher;
@@ -45,8 +46,11 @@ pub(crate) fn update_clusters(
         let end = if walks { new.1 } else { new.1.min(new.0 + TOGETHER) };
         let numbers = new.0..end;
         let found = writer.track(end, |view, rows| {
-            let texts = verifies.then_some(sketcher);
-            let threshold = settings.threshold.get();
+            let criteria = Criteria {
+                least: search_plan.least,
+                sketcher: verifies.then_some(sketcher),
+                threshold: settings.threshold.get(),
+            };
             let mut joins = Joins::default();
             for &cluster in &broken {
                 let members = rows.members(cluster)?;
@@ -57,13 +61,13 @@ pub(crate) fn update_clusters(
                 true => view.lanes_of(number(numbers.start)..number(numbers.end))?,
                 false => LanesInOrder::default(),
             };
-            let new = recent.push(lanes);
-            let meeting = Meeting::new(view, search_plan.least, texts, threshold, joins, &recent);
+            let added = recent.push(lanes);
+            let meeting = Meeting::new(view, criteria, joins, &recent);
             let mut update = Update { view, search_plan, meeting, watch };
             update.rejoin(&broken, rows)?;
             match walks {
                 true => update.walk(&numbers, rows)?,
-                false => update.look_up(&numbers, &new, rows)?,
+                false => update.look_up(&numbers, &added, rows)?,
             }
             Ok((update.meeting.into_joins().write(rows, &broken)?, recent))
         })?;

@@ -92,8 +92,8 @@ impl<'t> ClusterRows<'t> {
             })
         };
         let note = || {
-            let row = ChangeRow::Moved.encode(commit, DocNo(0));
             places.iter().try_for_each(|(doc, _)| {
+                let row = ChangeRow::Moved.encode(commit, *doc);
                 cluster_changes.insert((commit, doc.0), &row[..]).doing(path, ACTION).map(drop)
             })
         };

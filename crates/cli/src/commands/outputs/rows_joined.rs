@@ -73,8 +73,8 @@ fn are_small<'a>(segments: impl IntoIterator<Item = &'a Placed>) -> bool {
     values < SMALL_BYTES * count && rows < SMALL_ROWS as i64 * count
 }
 
-/// Completes a spool as a file of these columns: what a reader needs to find its row groups is
-/// written at its end. Returns false and writes nothing if it has several segments that are small on
+/// Completes a spool as a file of these columns: writes what a reader needs to find the row groups
+/// at its end. Returns false and writes nothing if it has several segments that are small on
 /// average, or some whose columns differ.
 pub(crate) fn complete(
     spool: &mut PartialFile,

@@ -1,5 +1,5 @@
-//! Kept rows on their way to Parquet: segments, each a complete file with its length behind it. So a
-//! spool of segments begins as Parquet does, and can become a file of them all.
+//! Kept rows on their way to Parquet: segments, each a complete file with its length behind it. A
+//! spool of segments begins as Parquet does, so it can become a file of them all.
 
 use crate::commands::outputs::picked_rows::PickedRows;
 use crate::input::{Seekable, unless_panicked};
@@ -14,14 +14,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
-/// A segment ends with the batch that gives it so many bytes of values: row groups that readers
-/// want, of which several are encoded at a time.
+/// A segment ends with the batch that brings its values to this many bytes. Readers want such row
+/// groups, and several of them can be encoded at a time.
 const SEGMENT_BYTES: usize = 16 << 20;
 
 /// How many batches may wait to be encoded, for each segment.
 const WAITING: usize = 2;
 
-/// The most segments that are encoded at a time. So many encode faster than one thread judges.
+/// The most segments that are encoded at a time. Four threads encode faster than one judges.
 const MOST_ENCODERS: usize = 4;
 
 /// The bytes of a length.
