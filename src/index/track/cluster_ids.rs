@@ -49,10 +49,15 @@ enum Node {
 }
 
 /// Documents and clusters that are joined to each other: a forest, in which each root stands for
-/// one group.
-#[derive(Clone, Default)]
+/// one group. The nodes of new documents have the first numbers, in the order of the documents.
+#[derive(Clone)]
 pub(super) struct Joins {
-    nodes: Vec<Node>,
+    /// The first new document, and the number of new documents.
+    new: (DocNo, u32),
+    /// The clusters in which new documents were before a repair.
+    restored: FxHashMap<DocNo, u64>,
+    /// The nodes after those of new documents.
+    others: Vec<Node>,
     /// The parent of each node. A root is its own parent.
     parents: Vec<u32>,
     of_document: FxHashMap<DocNo, u32>,
@@ -60,9 +65,24 @@ pub(super) struct Joins {
 }
 
 impl Joins {
+    /// Nothing is joined yet. `count` documents from `first` on are new.
+    pub(super) fn new(first: DocNo, count: u32) -> Self {
+        Self {
+            new: (first, count),
+            restored: FxHashMap::default(),
+            others: Vec::new(),
+            parents: (0..count).collect(),
+            of_document: FxHashMap::default(),
+            of_cluster: FxHashMap::default(),
+        }
+    }
+
     /// Lets a document of a cluster stand for itself, because the cluster has lost another.
     pub(super) fn loosen(&mut self, doc: DocNo, cluster: u64) {
-        self.number(Node::Document(doc, Some(cluster)));
+        match self.place_among_new(doc) {
+            Some(_) => drop(self.restored.insert(doc, cluster)),
+            None => drop(self.number(Node::Document(doc, Some(cluster)))),
+        }
     }
 
     /// The node of a document: that of its cluster, if it is in one.
@@ -79,22 +99,42 @@ impl Joins {
     }
 
     /// The node of a document that is not tracked yet, or that stands for itself.
-    pub(super) fn new_node(&mut self, doc: DocNo) -> u32 {
+    pub(super) fn own_node(&mut self, doc: DocNo) -> u32 {
         self.number(Node::New(doc))
+    }
+
+    fn place_among_new(&self, doc: DocNo) -> Option<u32> {
+        let (first, count) = self.new;
+        doc.0.checked_sub(first.0).filter(|place| *place < count)
     }
 
     /// The number of a node, which is added if it is not known yet.
     fn number(&mut self, node: Node) -> u32 {
-        let next = self.nodes.len() as u32;
+        let next = self.parents.len() as u32;
         let number = match node {
-            Node::New(doc) | Node::Document(doc, _) => self.of_document.entry(doc).or_insert(next),
+            Node::New(doc) | Node::Document(doc, _) => match self.place_among_new(doc) {
+                Some(place) => return place,
+                None => self.of_document.entry(doc).or_insert(next),
+            },
             Node::Cluster(cluster) => self.of_cluster.entry(cluster).or_insert(next),
         };
         if *number == next {
-            self.nodes.push(node);
+            self.others.push(node);
             self.parents.push(next);
         }
         *number
+    }
+
+    fn at(&self, number: u32) -> Node {
+        let (first, count) = self.new;
+        if let Some(other) = number.checked_sub(count) {
+            return self.others[other as usize];
+        }
+        let doc = DocNo(first.0 + number);
+        match self.restored.get(&doc) {
+            Some(cluster) => Node::Document(doc, Some(*cluster)),
+            None => Node::New(doc),
+        }
     }
 
     fn root(&mut self, mut node: u32) -> u32 {
@@ -122,11 +162,10 @@ impl Joins {
 
     /// Joins what others have joined.
     pub(super) fn absorb(&mut self, mut others: Self) {
-        for number in 0..others.nodes.len() as u32 {
+        for number in 0..others.parents.len() as u32 {
             let root = others.root(number);
             if root != number {
-                let [a, b] =
-                    [number, root].map(|number| self.number(others.nodes[number as usize]));
+                let [a, b] = [number, root].map(|number| self.number(others.at(number)));
                 self.join(a, b);
             }
         }
@@ -185,14 +224,17 @@ impl Joins {
     /// The groups in which something may have changed, in the order of their oldest documents.
     fn groups(&mut self, rows: &ClusterRows<'_>) -> Result<Vec<Group>> {
         let mut by_root: BTreeMap<u32, Vec<Node>> = BTreeMap::new();
-        for number in 0..self.nodes.len() as u32 {
+        for number in 0..self.parents.len() as u32 {
             let root = self.root(number);
-            by_root.entry(root).or_default().push(self.nodes[number as usize]);
+            let node = self.at(number);
+            // A root is the first node of its group. Alone, only a document of a cluster has changed.
+            if root != number {
+                by_root.entry(root).or_insert_with(|| vec![self.at(root)]).push(node);
+            } else if matches!(node, Node::Document(_, Some(_))) {
+                by_root.insert(root, vec![node]);
+            }
         }
-        let changed = |nodes: &Vec<Node>| {
-            nodes.len() > 1 || matches!(nodes[..], [Node::Document(_, Some(_))])
-        };
-        let groups = by_root.into_values().filter(changed);
+        let groups = by_root.into_values();
         let mut groups = groups.map(|nodes| Group::of(nodes, rows)).collect::<Result<Vec<_>>>()?;
         groups.sort_by_key(|group| group.oldest);
         Ok(groups)

@@ -15,6 +15,9 @@ const ROOM: usize = 32 << 20;
 /// The number of pairs that are remembered as not similar.
 const PAIRS: usize = 1 << 20;
 
+/// The slot of a document whose lanes are not among those of the bucket yet.
+const ELSEWHERE: u32 = u32::MAX;
+
 /// What it takes to be similar.
 #[derive(Clone, Copy)]
 pub(super) struct Criteria<'v> {
@@ -38,9 +41,12 @@ pub(super) struct Comparer<'v, P, D> {
     /// The lanes of others, one document after the other, and the place of each.
     lanes: Vec<u8>,
     places: FxHashMap<DocNo, u32>,
-    /// The document that is compared with others, and its lanes.
-    doc: DocNo,
-    own: Vec<u8>,
+    /// The lanes of one bucket, one document after the other: all pairs of a bucket may be compared,
+    /// and memory that is read in order is read fastest. A document is here from its first
+    /// comparison on.
+    bucket: Vec<u8>,
+    /// The place in `bucket` of each document of the bucket, or `ELSEWHERE`.
+    slots: Vec<u32>,
     elements: FxHashMap<DocNo, Arc<Elements>>,
     /// The bytes of all elements.
     bytes: usize,
@@ -63,30 +69,65 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
             recent,
             lanes: Vec::new(),
             places: FxHashMap::default(),
-            doc: DocNo(0),
-            own: Vec::new(),
+            bucket: Vec::new(),
+            slots: Vec::new(),
             elements: FxHashMap::default(),
             bytes: 0,
             apart: FxHashSet::default(),
         }
     }
 
-    /// Whether two documents that share a bucket are similar. Fastest for the document that was the
-    /// first one in the call before.
-    pub(super) fn are_similar(&mut self, a: DocNo, b: DocNo) -> Result<bool> {
-        if self.own.is_empty() || self.doc != a {
-            let mut own = std::mem::take(&mut self.own);
-            own.clear();
-            own.extend_from_slice(self.lanes(a)?);
-            (self.doc, self.own) = (a, own);
+    /// Goes on to another bucket, which has this many documents.
+    pub(super) fn begin_bucket(&mut self, documents: usize) {
+        self.bucket.clear();
+        self.slots.clear();
+        self.slots.resize(documents, ELSEWHERE);
+    }
+
+    /// Whether two documents of the bucket are similar. Each has its place in the bucket with it.
+    pub(super) fn are_similar(&mut self, a: (usize, DocNo), b: (usize, DocNo)) -> Result<bool> {
+        let width = self.view.fixed.lanes;
+        if self.bucket.len() + 2 * width > self.room {
+            self.begin_bucket(self.slots.len());
         }
-        let Criteria { least, sketcher, threshold } = self.criteria;
-        let own = std::mem::take(&mut self.own);
-        let equal = self.lanes(b).map(|theirs| equal_lanes_from(&own, theirs, least));
-        self.own = own;
-        if equal?.is_none() {
-            return Ok(false);
+        let (x, y) = (self.start(a)?, self.start(b)?);
+        let lanes = |start: usize| self.bucket.get(start..start + width).unwrap_or_default();
+        match equal_lanes_from(lanes(x), lanes(y), self.criteria.least) {
+            Some(_) => self.have_similar_texts(a.1, b.1),
+            None => Ok(false),
         }
+    }
+
+    /// Whether the two documents of a bucket that has no others are similar.
+    pub(super) fn are_two_similar(&mut self, a: DocNo, b: DocNo) -> Result<bool> {
+        match (self.recent.get(a), self.recent.get(b)) {
+            (Some(x), Some(y)) => match equal_lanes_from(x, y, self.criteria.least) {
+                Some(_) => self.have_similar_texts(a, b),
+                None => Ok(false),
+            },
+            _ => {
+                self.begin_bucket(2);
+                self.are_similar((0, a), (1, b))
+            }
+        }
+    }
+
+    /// Where the lanes of a document begin in `bucket`.
+    fn start(&mut self, (place, doc): (usize, DocNo)) -> Result<usize> {
+        let width = self.view.fixed.lanes;
+        if self.slots[place] == ELSEWHERE {
+            self.slots[place] = (self.bucket.len() / width) as u32;
+            let mut bucket = std::mem::take(&mut self.bucket);
+            let lanes = self.lanes(doc).map(|lanes| bucket.extend_from_slice(lanes));
+            self.bucket = bucket;
+            lanes?;
+        }
+        Ok(self.slots[place] as usize * width)
+    }
+
+    /// Whether two documents with enough equal lanes have similar texts, if texts are compared.
+    fn have_similar_texts(&mut self, a: DocNo, b: DocNo) -> Result<bool> {
+        let Criteria { sketcher, threshold, .. } = self.criteria;
         let Some(sketcher) = sketcher else { return Ok(true) };
         let pair = (a.min(b), a.max(b));
         if self.apart.contains(&pair) {

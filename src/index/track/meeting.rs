@@ -55,7 +55,7 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
         let threads = rayon::current_num_threads();
         let worker = |joins| {
             let comparer = Comparer::new(view, criteria, recent.clone(), threads);
-            Worker { comparer, joins }
+            Worker { comparer, joins, groups: Vec::new(), earlier: Vec::new() }
         };
         let others = (1..threads).map(|_| worker(joins.clone())).collect();
         Self { first: worker(joins), others }
@@ -100,6 +100,19 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
 struct Worker<'v, P, D> {
     comparer: Comparer<'v, P, D>,
     joins: Joins,
+    /// The documents of one bucket that were met so far, by what they are joined to.
+    groups: Vec<Group>,
+    /// For each of them, the place of the one before it in its group.
+    earlier: Vec<Option<usize>>,
+}
+
+/// Documents of one bucket that are joined.
+#[derive(Clone, Copy)]
+struct Group {
+    /// The node of the first one.
+    node: u32,
+    /// The place of the last one in the bucket.
+    last: usize,
 }
 
 impl<P: ChunkTable, D: DocTable> Worker<'_, P, D> {
@@ -114,28 +127,52 @@ impl<P: ChunkTable, D: DocTable> Worker<'_, P, D> {
         if let [earlier, doc] = *docs {
             return self.meet_two(earlier, doc, is_new, rows);
         }
-        // The documents met so far, by what they are joined to.
-        let mut met: Vec<(u32, Vec<DocNo>)> = Vec::new();
-        for &doc in docs {
+        self.comparer.begin_bucket(docs.len());
+        self.groups.clear();
+        self.earlier.clear();
+        for (place, &doc) in docs.iter().enumerate() {
             let new = is_new(doc);
             let node = self.node(doc, new, rows)?;
-            for (other, docs) in met.iter().filter(|_| new) {
-                if self.joins.are_joined(node, *other) {
-                    continue;
+            let mut own = None;
+            for at in 0..self.groups.len() {
+                let Group { node: other, last } = self.groups[at];
+                let mut joined = self.joins.are_joined(node, other);
+                if new && !joined && self.is_similar_to_one((place, doc), docs, last)? {
+                    self.joins.join(node, other);
+                    joined = true;
                 }
-                for &earlier in docs {
-                    if self.comparer.are_similar(doc, earlier)? {
-                        self.joins.join(node, *other);
+                if joined {
+                    own = own.or(Some(at));
+                    // An old document is compared with new ones only, which follow it.
+                    if !new {
                         break;
                     }
                 }
             }
-            match met.iter_mut().find(|(other, _)| self.joins.are_joined(node, *other)) {
-                Some((_, docs)) => docs.push(doc),
-                None => met.push((node, vec![doc])),
+            let before = own.map(|at| std::mem::replace(&mut self.groups[at].last, place));
+            if before.is_none() {
+                self.groups.push(Group { node, last: place });
             }
+            self.earlier.push(before);
         }
         Ok(())
+    }
+
+    /// Whether a document is similar to one of a group, given the place of its last document.
+    fn is_similar_to_one(
+        &mut self,
+        doc: (usize, DocNo),
+        docs: &[DocNo],
+        last: usize,
+    ) -> Result<bool> {
+        let mut next = Some(last);
+        while let Some(place) = next {
+            if self.comparer.are_similar(doc, (place, docs[place]))? {
+                return Ok(true);
+            }
+            next = self.earlier[place];
+        }
+        Ok(false)
     }
 
     /// Most buckets have two documents. The second one is new.
@@ -147,8 +184,8 @@ impl<P: ChunkTable, D: DocTable> Worker<'_, P, D> {
         rows: &ClusterRows<'_>,
     ) -> Result<()> {
         let other = self.node(earlier, is_new(earlier), rows)?;
-        let node = self.joins.new_node(doc);
-        if !self.joins.are_joined(node, other) && self.comparer.are_similar(doc, earlier)? {
+        let node = self.joins.own_node(doc);
+        if !self.joins.are_joined(node, other) && self.comparer.are_two_similar(doc, earlier)? {
             self.joins.join(node, other);
         }
         Ok(())
@@ -156,7 +193,7 @@ impl<P: ChunkTable, D: DocTable> Worker<'_, P, D> {
 
     fn node(&mut self, doc: DocNo, is_new: bool, rows: &ClusterRows<'_>) -> Result<u32> {
         match is_new {
-            true => Ok(self.joins.new_node(doc)),
+            true => Ok(self.joins.own_node(doc)),
             false => self.joins.node(doc, rows),
         }
     }

@@ -17,6 +17,7 @@ use crate::store::{
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The number of new documents whose buckets are looked up together, which bounds the memory.
 const TOGETHER: u64 = 1 << 16;
@@ -51,23 +52,24 @@ pub(crate) fn update_clusters(
                 sketcher: verifies.then_some(sketcher),
                 threshold: settings.threshold.get(),
             };
-            let mut joins = Joins::default();
+            let new = number(numbers.start)..number(numbers.end);
+            let mut joins = Joins::new(DocNo(new.start), new.len() as u32);
             for &cluster in &broken {
                 let members = rows.members(cluster)?;
                 members.iter().for_each(|doc| joins.loosen(*doc, cluster));
             }
             let mut recent = view.state.recent_lanes.clone();
             let lanes = match numbers.end - numbers.start <= TOGETHER {
-                true => view.lanes_of(number(numbers.start)..number(numbers.end))?,
-                false => LanesInOrder::default(),
+                true => view.lanes_of(new)?,
+                false => Vec::new(),
             };
-            let added = recent.push(lanes);
+            lanes.iter().for_each(|lanes| recent.push(Arc::clone(lanes)));
             let meeting = Meeting::new(view, criteria, joins, &recent);
             let mut update = Update { view, search_plan, meeting, watch };
             update.rejoin(&broken, rows)?;
             match walks {
                 true => update.walk(&numbers, rows)?,
-                false => update.look_up(&numbers, &added, rows)?,
+                false => update.look_up(&numbers, &lanes, rows)?,
             }
             Ok((update.meeting.into_joins().write(rows, &broken)?, recent))
         })?;
@@ -141,14 +143,15 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
     fn look_up(
         &mut self,
         new: &Range<u64>,
-        lanes: &LanesInOrder,
+        lanes: &[Arc<LanesInOrder>],
         rows: &ClusterRows<'_>,
     ) -> Result<()> {
         let SearchPlan { plan, probe, .. } = self.search_plan;
         let is_new = |doc: DocNo| new.contains(&u64::from(doc.0));
         let view = self.view;
         let of_band = |band: usize| -> Result<SharedBuckets> {
-            let words = lanes.iter().map(|lanes| word(lanes, band, plan.depth()));
+            let lanes = lanes.iter().flat_map(|lanes| lanes.iter());
+            let words = lanes.map(|lanes| word(lanes, band, plan.depth()));
             let mut words: Vec<u64> = words.collect();
             words.sort_unstable();
             let mut buckets: Vec<WordRange> = Vec::with_capacity(words.len());

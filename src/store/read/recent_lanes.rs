@@ -31,22 +31,23 @@ impl LanesInOrder {
 
     /// The lanes of a document, if it is among these.
     pub(crate) fn get(&self, doc: DocNo) -> Option<&[u8]> {
-        let first = self.docs.first()?;
-        // Where no number is missing, this is the place.
-        let guess = doc.0.checked_sub(first.0)? as usize;
-        let place = match self.docs.get(guess) {
-            Some(found) if *found == doc => guess,
-            _ => self.docs.binary_search(&doc).ok()?,
+        let (first, last) = (self.docs.first()?, self.docs.last()?);
+        let place = doc.0.checked_sub(first.0)? as usize;
+        let is_gapless = (last.0 - first.0) as usize == self.docs.len() - 1;
+        let place = match is_gapless || self.docs.get(place) == Some(&doc) {
+            true => place,
+            false => self.docs.binary_search(&doc).ok()?,
         };
         self.lanes.get(place * self.width..(place + 1) * self.width)
     }
 
-    /// The documents of all parts. The numbers ascend from each part to the next.
-    pub(crate) fn joined(parts: &[&Self]) -> Self {
-        let docs: Vec<&[DocNo]> = parts.iter().map(|part| &part.docs[..]).collect();
-        let lanes: Vec<&[u8]> = parts.iter().map(|part| &part.lanes[..]).collect();
-        let width = parts.iter().map(|part| part.width).max().unwrap_or_default();
-        Self { docs: docs.concat(), lanes: lanes.concat(), width }
+    /// The documents of both, where all numbers of `later` are greater.
+    fn joined(earlier: &Self, later: &Self) -> Self {
+        Self {
+            docs: [&earlier.docs[..], &later.docs].concat(),
+            lanes: [&earlier.lanes[..], &later.lanes].concat(),
+            width: later.width,
+        }
     }
 }
 
@@ -55,8 +56,8 @@ impl LanesInOrder {
 /// again and its lanes never change, so nothing here can be out of date.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecentLanes {
-    /// By the numbers of their documents.
-    blocks: Vec<Arc<LanesInOrder>>,
+    /// By the numbers of their documents, each with its last number.
+    blocks: Vec<(DocNo, Arc<LanesInOrder>)>,
 }
 
 impl RecentLanes {
@@ -66,33 +67,33 @@ impl RecentLanes {
     const SMALL: usize = 1 << 12;
 
     /// Adds documents, whose numbers are greater than all others. Forgets the oldest ones if there
-    /// is no room. Returns the documents.
-    pub(crate) fn push(&mut self, lanes: LanesInOrder) -> Arc<LanesInOrder> {
-        let added = Arc::new(lanes);
-        let Some(first) = added.docs.first() else { return added };
-        let mut newest = Arc::clone(&added);
-        if self.blocks.last().is_some_and(|block| block.docs.last() >= Some(first)) {
+    /// is no room.
+    pub(crate) fn push(&mut self, lanes: Arc<LanesInOrder>) {
+        let (Some(first), Some(last)) = (lanes.docs.first(), lanes.docs.last().copied()) else {
+            return;
+        };
+        if self.blocks.last().is_some_and(|(last, _)| last >= first) {
             self.blocks.clear();
         }
+        let mut newest = lanes;
         // A document moves a logarithmic number of times if they are added one by one.
-        let is_small = |block: &mut Arc<LanesInOrder>, newest: &LanesInOrder| {
+        let is_small = |block: &LanesInOrder, newest: &LanesInOrder| {
             block.docs.len() < Self::SMALL.min(2 * newest.docs.len())
         };
-        while let Some(block) = self.blocks.pop_if(|block| is_small(block, &newest)) {
-            newest = Arc::new(LanesInOrder::joined(&[&block, &newest]));
+        while let Some((_, block)) = self.blocks.pop_if(|(_, block)| is_small(block, &newest)) {
+            newest = Arc::new(LanesInOrder::joined(&block, &newest));
         }
-        self.blocks.push(newest);
-        let mut bytes: usize = self.blocks.iter().map(|block| block.lanes.len()).sum();
+        self.blocks.push((last, newest));
+        let mut bytes: usize = self.blocks.iter().map(|(_, block)| block.lanes.len()).sum();
         while bytes > Self::ROOM && self.blocks.len() > 1 {
-            bytes -= self.blocks.remove(0).lanes.len();
+            bytes -= self.blocks.remove(0).1.lanes.len();
         }
-        added
     }
 
     /// The lanes of a document, if it is among these.
     pub(crate) fn get(&self, doc: DocNo) -> Option<&[u8]> {
-        let at = self.blocks.partition_point(|block| block.docs.last() < Some(&doc));
-        self.blocks.get(at)?.get(doc)
+        let at = self.blocks.partition_point(|(last, _)| *last < doc);
+        self.blocks.get(at)?.1.get(doc)
     }
 }
 
@@ -100,17 +101,17 @@ impl RecentLanes {
 mod tests {
     use super::*;
 
-    fn lanes(docs: impl IntoIterator<Item = u32>) -> LanesInOrder {
+    fn lanes(docs: impl IntoIterator<Item = u32>) -> Arc<LanesInOrder> {
         let mut lanes = LanesInOrder::with_room(4, 0);
         docs.into_iter().for_each(|doc| lanes.push(DocNo(doc), &doc.to_le_bytes()));
-        lanes
+        Arc::new(lanes)
     }
 
     #[test]
     fn every_recent_document_has_its_own_lanes() {
         let mut recent = RecentLanes::default();
         recent.push(lanes((0..9000).filter(|doc| doc % 3 > 0)));
-        (9000..10_000).for_each(|doc| drop(recent.push(lanes([2 * doc]))));
+        (9000..10_000).for_each(|doc| recent.push(lanes([2 * doc])));
         assert!(recent.blocks.len() < 14, "{} blocks", recent.blocks.len());
         for doc in 0_u32..25_000 {
             let is_known =
@@ -129,9 +130,9 @@ mod tests {
         for block in 0..20 {
             let mut large = LanesInOrder::with_room(RecentLanes::ROOM / 8, 1);
             large.push(DocNo(block), &vec![block as u8; RecentLanes::ROOM / 8]);
-            recent.push(large);
+            recent.push(Arc::new(large));
         }
-        let bytes: usize = recent.blocks.iter().map(|block| block.lanes.len()).sum();
+        let bytes: usize = recent.blocks.iter().map(|(_, block)| block.lanes.len()).sum();
         assert!(bytes <= RecentLanes::ROOM, "{bytes} bytes");
         assert!(recent.get(DocNo(19)).is_some() && recent.get(DocNo(1)).is_none());
     }

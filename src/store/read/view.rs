@@ -20,6 +20,7 @@ use redb::ReadableTable;
 use std::cmp::Ordering;
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A table with document numbers as keys, in a read or a write transaction.
 pub(crate) trait DocTable: ReadableTable<u32, &'static [u8]> {}
@@ -235,8 +236,8 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     }
 
     /// The lanes of the live documents with these numbers, without those of documents that have no
-    /// shingles. Reads on all threads.
-    pub(crate) fn lanes_of(&self, numbers: Range<u32>) -> Result<LanesInOrder>
+    /// shingles, in parts whose numbers ascend from one to the next. Reads on all threads.
+    pub(crate) fn lanes_of(&self, numbers: Range<u32>) -> Result<Vec<Arc<LanesInOrder>>>
     where
         P: Sync,
         D: Sync,
@@ -245,9 +246,8 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         let starts: Vec<u32> = numbers.clone().step_by(part).collect();
         let shared = numbers.len() >= parallel::MIN_DOCUMENTS;
         let end = |start: u32| start.saturating_add(part as u32).min(numbers.end);
-        let parts = parallel::map(starts, shared, |start| self.lanes_in(start..end(start)));
-        let parts: Vec<LanesInOrder> = parts.into_iter().collect::<Result<_>>()?;
-        Ok(LanesInOrder::joined(&parts.iter().collect::<Vec<_>>()))
+        let lanes = |start: u32| Ok(Arc::new(self.lanes_in(start..end(start))?));
+        parallel::map(starts, shared, lanes).into_iter().collect()
     }
 
     fn lanes_in(&self, numbers: Range<u32>) -> Result<LanesInOrder> {
