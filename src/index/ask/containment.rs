@@ -13,7 +13,7 @@ use crate::index::ask::verify::{Elements, compare, verified};
 use crate::lsh::{BandPlan, ClassSearch, ContainmentPlan, Margin, Probe, word};
 use crate::params::{Confidence, Recall, Threshold};
 use crate::sketch::Signature;
-use crate::store::{BandNo, Bucket, DocNo};
+use crate::store::{Asked, BandNo, Bucket, DocNo};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::sync::OnceLock;
@@ -346,7 +346,7 @@ impl Query<'_> {
         let buckets = merged_buckets(asked.signature.lanes(), bands, &probes);
         let is_probed = |doc| classes.of(doc).is_some_and(|class| search.probe(class).is_some());
         let (mut candidates, mut met) = (searched.documents_scanned, Vec::new());
-        view.candidates_among(&buckets, None, is_probed, |doc, other| {
+        view.candidates_among(Asked::Buckets(&buckets), None, is_probed, |doc, other| {
             candidates += 1;
             let equal = search.equal_lanes(other);
             let class = classes.of(doc).filter(|class| equal >= search.margin(*class).least);

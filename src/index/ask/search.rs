@@ -8,7 +8,9 @@ use crate::index::ask::verify::{Comparison, Margins, best, text_key};
 use crate::lsh::{BandPlan, Probe, WordRange, word};
 use crate::params::Threshold;
 use crate::sketch::Sketcher;
-use crate::store::{BandNo, Bucket, CandidateLimit, ChunkTable, DocNo, DocTable, Settings, View};
+use crate::store::{
+    Asked, BandNo, Bucket, CandidateLimit, ChunkTable, DocNo, DocTable, Settings, View,
+};
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -138,6 +140,9 @@ impl SearchPlan {
     }
 }
 
+/// The fewest documents in a bucket with which a crowd of copies is looked for.
+const CROWD: usize = 64;
+
 /// The documents that a search of a new one has found.
 pub(crate) struct Similar {
     /// The most similar first, ties by number.
@@ -146,26 +151,37 @@ pub(crate) struct Similar {
     pub(crate) limited: bool,
 }
 
-/// Finds at most `most` documents. Considers only those for which `counts` is true.
+/// Finds at most `most` documents. Considers only those for which `counts` is true. `asked` are the
+/// buckets of the plan, if they are known.
 pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     lanes: &[u8],
+    asked: Option<Asked<'_>>,
     search_plan: SearchPlan,
     exact: Option<ExactText<'_>>,
     most: usize,
     counts: impl Fn(DocNo) -> bool,
 ) -> Result<Similar> {
-    if let Some(found) = first_copies(view, lanes, search_plan.plan, exact, most, &counts)? {
+    if !asked.is_some_and(|asked| asked.has_fewer(CROWD))
+        && let Some(found) = first_copies(view, lanes, search_plan.plan, exact, most, &counts)?
+    {
         return Ok(Similar { found, limited: false });
     }
+    let all;
+    let asked = match asked {
+        Some(asked) => asked,
+        None => {
+            all = buckets(lanes, search_plan.plan, search_plan.probe);
+            Asked::Buckets(&all)
+        }
+    };
     let Some(exact) = exact else {
-        let (found, limited) = most_equal_lanes(view, lanes, search_plan, most, counts)?;
+        let (found, limited) = most_equal_lanes(view, lanes, asked, search_plan, most, counts)?;
         return Ok(Similar { found: found.into_iter().map(Score::estimated).collect(), limited });
     };
-    let SearchPlan { plan, probe, least, limit, .. } = search_plan;
+    let SearchPlan { least, limit, .. } = search_plan;
     let mut candidates: Vec<Candidate> = Vec::new();
-    let buckets = buckets(lanes, plan, probe);
-    let limited = view.candidates_among(&buckets, limit, counts, |doc, other| {
+    let limited = view.candidates_among(asked, limit, counts, |doc, other| {
         let equal = equal_lanes(lanes, other);
         if equal >= least {
             candidates.push((equal, doc));
@@ -191,8 +207,6 @@ fn first_copies<P: ChunkTable, D: DocTable>(
     most: usize,
     counts: impl Fn(DocNo) -> bool,
 ) -> Result<Option<Vec<(Score, DocNo)>>> {
-    /// The fewest documents in a bucket with which this is tried.
-    const CROWD: usize = 64;
     /// The number of documents with other lanes after which it is given up: then the bucket has a
     /// crowd, but not of copies.
     const OTHERS: usize = 16;
@@ -222,17 +236,18 @@ fn first_copies<P: ChunkTable, D: DocTable>(
     Ok(None)
 }
 
-/// Finds at most `most` documents in a plan's buckets that have enough equal lanes, the most equal
+/// Finds at most `most` documents in these buckets of a plan that have enough equal lanes, the most equal
 /// lanes first and ties by number. Considers only documents for which `counts` is true. Returns
 /// also whether the plan's limit left out candidates.
 fn most_equal_lanes<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     lanes: &[u8],
+    asked: Asked<'_>,
     search_plan: SearchPlan,
     most: usize,
     counts: impl Fn(DocNo) -> bool,
 ) -> Result<(Vec<Candidate>, bool)> {
-    let SearchPlan { plan, probe, least, limit, .. } = search_plan;
+    let SearchPlan { least, limit, .. } = search_plan;
     let best: RefCell<Vec<Candidate>> = RefCell::default();
     // Once `most` documents agree in all lanes, a document with a higher number cannot displace
     // them. Skipping it here saves the read of its signature in a large cluster of copies.
@@ -241,8 +256,7 @@ fn most_equal_lanes<P: ChunkTable, D: DocTable>(
         let full = best.last().filter(|_| best.len() >= most);
         counts(doc) && full.is_none_or(|last| last.0 < lanes.len() || doc < last.1)
     };
-    let buckets = buckets(lanes, plan, probe);
-    let limited = view.candidates_among(&buckets, limit, is_wanted, |doc, other| {
+    let limited = view.candidates_among(asked, limit, is_wanted, |doc, other| {
         let equal = equal_lanes(lanes, other);
         if equal >= least {
             let mut best = best.borrow_mut();

@@ -7,7 +7,7 @@ use crate::index::ask::verify::{Elements, compare};
 use crate::lsh::{BandPlan, Margin, Probe};
 use crate::params::{Lanes, Recall, Threshold};
 use crate::sketch::Sketcher;
-use crate::store::{ChunkTable, DocNo, DocTable, View};
+use crate::store::{Asked, ChunkTable, DocNo, DocTable, View};
 use rustc_hash::FxHashSet;
 
 /// The parameters of a top-k search.
@@ -55,7 +55,8 @@ pub(crate) fn search_top<P: ChunkTable, D: DocTable>(
     for probe in Probe::deepening(plan, top.floor, top.recall) {
         let mut new = Vec::new();
         let is_new = |doc| !compared.contains(&doc);
-        view.candidates_among(&buckets(lanes, plan, probe), None, is_new, |doc, other| {
+        let buckets = buckets(lanes, plan, probe);
+        view.candidates_among(Asked::Buckets(&buckets), None, is_new, |doc, other| {
             new.push(doc);
             let equal = equal_lanes(lanes, other);
             if equal >= top.least && Some(doc) != top.excluded {

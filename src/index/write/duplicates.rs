@@ -1,24 +1,19 @@
 //! Finds the document that a new one duplicates: in the index, in others, or in the same batch.
 
 use crate::error::{Error, Result};
-use crate::estimate::equal_lanes;
 use crate::index::ask::matches::{Match, Score};
 use crate::index::ask::search::{ExactText, SearchPlan, Similar, find_similar};
-use crate::index::ask::verify::Elements;
 use crate::index::snapshot::Snapshot;
+use crate::index::write::batch_buckets::BatchBuckets;
+use crate::index::write::kept::Kept;
 use crate::index::write::outcome::{Inserted, Outcome};
-use crate::lsh::{Probe, word};
 use crate::params::{Confidence, Threshold};
 use crate::sketch::Sketcher;
 use crate::store::{
-    Batch, CandidateLimit, DocNo, Document, Entry, Existing, OwnNumbers, Settings, SettingsRequest,
-    WriteView,
+    Asked, Batch, CandidateLimit, DocNo, Document, Entry, Existing, OwnNumbers, Settings,
+    SettingsRequest, WriteView, parallel,
 };
-use rustc_hash::FxHashMap;
-use std::cell::{Cell, OnceCell, RefCell};
-use std::cmp::Reverse;
 use std::path::Path;
-use std::sync::Arc;
 
 /// The number of matches remembered for a document. An earlier document of the same batch may
 /// replace the best ones.
@@ -157,53 +152,14 @@ pub(super) struct Judge<'c> {
     sketcher: &'c Sketcher,
     /// The earlier matches of the documents still to be judged.
     nearest: std::vec::IntoIter<Nearest>,
+    /// The number of documents that were judged.
+    judged: usize,
+    buckets: BatchBuckets,
     kept: Kept,
     /// The first number that the documents of the batch get.
     first: u64,
     /// The documents that are no duplicate of the candidates they were compared with, but had more.
     limited: u64,
-}
-
-/// The documents of a batch that were not duplicates so far.
-struct Kept {
-    probe: Probe,
-    documents: Vec<KeptDocument>,
-    /// Positions in `documents`, by band and the prefix of the band's word.
-    buckets: FxHashMap<(usize, u64), Vec<u32>>,
-    /// Which documents the search under way has met.
-    met: RefCell<Met>,
-    /// The size of all remembered elements in bytes.
-    remembered: Cell<usize>,
-}
-
-/// The kept documents that one search has met. Starting the next search takes constant time.
-#[derive(Default)]
-struct Met {
-    /// The last search that met each document.
-    last: Vec<u32>,
-    search: u32,
-}
-
-impl Met {
-    /// Forgets what the last search has met. A batch has fewer than 2^32 searches.
-    fn start(&mut self) {
-        self.search += 1;
-    }
-
-    /// Whether this search meets the document at this position for the first time.
-    fn is_first(&mut self, at: u32) -> bool {
-        let last = self.last.get_mut(at as usize);
-        last.is_some_and(|last| std::mem::replace(last, self.search) != self.search)
-    }
-}
-
-struct KeptDocument {
-    number: DocNo,
-    id: String,
-    lanes: Box<[u8]>,
-    text: Option<Arc<str>>,
-    /// The elements of the text, remembered after its first comparison.
-    elements: OnceCell<Elements>,
 }
 
 impl<'c> Judge<'c> {
@@ -217,32 +173,41 @@ impl<'c> Judge<'c> {
     ) -> Result<Self> {
         // In a batch of one, no earlier document can replace the best match.
         let most = if batch.len() == 1 { 1 } else { BEST };
-        let nearest = batch.ask(|view, document, existing| {
-            match document.signature.is_empty() || !writes(existing) {
-                true => Ok(Nearest::default()),
-                false => {
-                    let own = existing.number();
-                    let new = |shares| {
-                        let exact = comparison.exact(document, sketcher, shares);
-                        Nearest::new(view, document, own, comparison, exact, most)
-                    };
-                    let mut nearest = new(Shares::Enough)?;
-                    if comparison.contained.is_some() && nearest.is_none() {
-                        nearest.spared = Some(Box::new(new(Shares::Any)?));
-                    }
-                    Ok(nearest)
-                }
+        let SearchPlan { plan, probe, .. } = comparison.search_plan;
+        let of_one = |view: &WriteView<'_, '_>,
+                      asked: Option<Asked<'_>>,
+                      (document, existing): (&Document, Existing)| {
+            if document.signature.is_empty() || !writes(existing) {
+                return Ok(Nearest::default());
             }
-        })?;
-        let kept = Kept {
-            probe: comparison.search_plan.probe,
-            documents: Vec::new(),
-            buckets: FxHashMap::default(),
-            met: RefCell::default(),
-            remembered: Cell::new(0),
+            let new = |shares| {
+                let exact = comparison.exact(document, sketcher, shares);
+                Nearest::new(view, asked, document, existing.number(), comparison, exact, most)
+            };
+            let mut nearest = new(Shares::Enough)?;
+            if comparison.contained.is_some() && nearest.is_none() {
+                nearest.spared = Some(Box::new(new(Shares::Any)?));
+            }
+            Ok(nearest)
         };
-        let first = batch.next_number();
-        Ok(Self { comparison, sketcher, nearest: nearest.into_iter(), kept, first, limited: 0 })
+        let (buckets, nearest) = batch.read(|view, documents| {
+            let alone: Vec<&Document> = documents.iter().map(|(document, _)| *document).collect();
+            let buckets = BatchBuckets::of(&alone, plan, probe);
+            let is_large = documents.len() >= parallel::MIN_DOCUMENTS;
+            let nearest: Result<Vec<Nearest>> = {
+                let foretold = is_large.then(|| view.foretell(buckets.bands()));
+                let numbered = documents.into_iter().enumerate().collect();
+                let nearest = parallel::map(numbered, alone.len() > 1, |(at, document)| {
+                    let foretold = foretold.as_ref();
+                    let asked = foretold.map(|foretold| Asked::Foretold(foretold, at));
+                    of_one(view, asked, document)
+                });
+                nearest.into_iter().collect()
+            };
+            Ok((buckets, nearest?.into_iter()))
+        })?;
+        let (kept, first) = (Kept::new(&buckets), batch.next_number());
+        Ok(Self { comparison, sketcher, nearest, judged: 0, buckets, kept, first, limited: 0 })
     }
 
     /// Judges the next document of the batch. Returns the outcome if more is to be said of it than
@@ -254,6 +219,8 @@ impl<'c> Judge<'c> {
         inserted: Inserted,
     ) -> Result<Option<Outcome>> {
         let mut nearest = self.nearest.next().unwrap_or_default();
+        let place = self.judged;
+        self.judged += 1;
         if entry.document().signature.is_empty() {
             return Ok(None);
         }
@@ -269,7 +236,7 @@ impl<'c> Judge<'c> {
         }
         let limited = nearest.limited;
         let spared = nearest.spared.take();
-        if let Some((of, against)) = self.similar(entry, nearest, Shares::Enough)? {
+        if let Some((of, against)) = self.similar(entry, place, nearest, Shares::Enough)? {
             return Ok(Some(Outcome::Duplicate { of, against }));
         }
         self.limited += u64::from(limited);
@@ -277,12 +244,13 @@ impl<'c> Judge<'c> {
             Some(_) => {
                 // What contained enough was replaced meanwhile, so this searches again.
                 let again = || Nearest { more: true, ..Nearest::default() };
-                self.similar(entry, spared.map_or_else(again, |spared| *spared), Shares::Any)?
+                let spared = spared.map_or_else(again, |spared| *spared);
+                self.similar(entry, place, spared, Shares::Any)?
             }
             None => None,
         };
         if entry.later() > 0 {
-            self.kept.add(entry.number(), entry.document());
+            self.kept.add(entry.number(), entry.document(), self.buckets.shared_by(place));
         }
         Ok(spared.map(|(of, against)| Outcome::Spared { inserted, of, against }))
     }
@@ -293,11 +261,12 @@ impl<'c> Judge<'c> {
         self.limited
     }
 
-    /// The most similar document, and the other index that has it, if one does. `shares` says
-    /// how much of the document it must contain.
+    /// The most similar document to the one at this place in the batch, and the other index that
+    /// has it, if one does. `shares` says how much of the document it must contain.
     fn similar(
         &mut self,
         entry: &mut Entry<'_, '_>,
+        place: usize,
         mut nearest: Nearest,
         shares: Shares,
     ) -> Result<Option<(Match, Option<usize>)>> {
@@ -312,7 +281,7 @@ impl<'c> Judge<'c> {
                 let counts = |doc: DocNo| u64::from(doc.0) < first && Some(doc) != own;
                 let lanes = document.signature.lanes();
                 let exact = comparison.exact(document, sketcher, shares);
-                find_similar(view, lanes, comparison.search_plan, exact, 1, counts)
+                find_similar(view, lanes, None, comparison.search_plan, exact, 1, counts)
             })?;
             nearest.own = nearest_own.found;
             nearest.first_id = None;
@@ -321,8 +290,8 @@ impl<'c> Judge<'c> {
         let mine = mine.and_then(|at| nearest.own.get(at).map(|scored| (*scored, at)));
         let document = entry.document();
         let exact = comparison.exact(document, sketcher, shares);
-        let fresh =
-            self.kept.best(document, comparison.search_plan, exact, |doc| counts(entry, doc))?;
+        let (plan, shared) = (comparison.search_plan, self.buckets.shared_by(place));
+        let fresh = self.kept.best(document, shared, plan, exact, |doc| counts(entry, doc))?;
         let score = mine.map(|((score, _), _)| score);
         let lanes = document.signature.lanes().len();
         let named = |id: String, score: Score| score.named(id, lanes, Confidence::DEFAULT);
@@ -369,9 +338,11 @@ impl Nearest {
     }
 
     /// Finds the `most` best matches in the index, without the document `own` that has the same id,
-    /// and the best match in the other indexes.
+    /// and the best match in the other indexes. `asked` are the buckets of the document, if they
+    /// were looked up in memory.
     fn new(
         view: &WriteView<'_, '_>,
+        asked: Option<Asked<'_>>,
         document: &Document,
         own: Option<DocNo>,
         comparison: &Comparison<'_>,
@@ -380,10 +351,10 @@ impl Nearest {
     ) -> Result<Self> {
         let lanes = document.signature.lanes();
         // One extra result shows whether there are more. A batch of one does not need to know.
-        let asked = if most > 1 { most + 1 } else { most };
+        let wanted = if most > 1 { most + 1 } else { most };
         let counts = |doc: DocNo| Some(doc) != own;
         let Similar { mut found, mut limited } =
-            find_similar(view, lanes, comparison.search_plan, exact, asked, counts)?;
+            find_similar(view, lanes, asked, comparison.search_plan, exact, wanted, counts)?;
         let more = found.len() > most;
         found.truncate(most);
         let first_id = match found.first() {
@@ -395,7 +366,8 @@ impl Nearest {
         for (number, against) in comparison.against.iter().enumerate() {
             let exact = exact.filter(|_| against.exact);
             let view = against.snapshot.view();
-            let similar = find_similar(&view, lanes, against.search_plan, exact, 1, |_| true)?;
+            let similar =
+                find_similar(&view, lanes, None, against.search_plan, exact, 1, |_| true)?;
             limited |= similar.limited;
             if let Some((score, doc)) = similar.found.into_iter().next()
                 && other.is_none_or(|best| similarity(score) > similarity(best.0))
@@ -404,86 +376,5 @@ impl Nearest {
             }
         }
         Ok(Self { own: found, first_id, more, other, limited, spared: None })
-    }
-}
-
-impl Kept {
-    /// Remembers the elements of a text while the total stays within 64 MiB.
-    fn remember(&self, kept: &KeptDocument, elements: Elements) {
-        const ROOM: usize = 64 << 20;
-        let bytes = self.remembered.get() + elements.bytes();
-        if bytes <= ROOM && kept.elements.set(elements).is_ok() {
-            self.remembered.set(bytes);
-        }
-    }
-
-    fn add(&mut self, number: u64, document: &Document) {
-        if document.signature.is_empty() {
-            return;
-        }
-        let lanes: Box<[u8]> = document.signature.lanes().into();
-        let at = self.documents.len() as u32;
-        for band in 0..self.probe.bands() {
-            let key = (band, word(&lanes, band, self.probe.depth()));
-            self.buckets.entry(key).or_default().push(at);
-        }
-        // Writing the document fails if the number does not fit.
-        let number = DocNo(number.try_into().unwrap_or(u32::MAX));
-        let (id, text) = (document.id.clone(), document.text.clone());
-        self.met.get_mut().last.push(0);
-        self.documents.push(KeptDocument { number, id, lanes, text, elements: OnceCell::new() });
-    }
-
-    /// The most similar of the kept documents for which `counts` is true, ties by number.
-    fn best(
-        &self,
-        document: &Document,
-        search_plan: SearchPlan,
-        exact: Option<ExactText<'_>>,
-        counts: impl Fn(DocNo) -> bool,
-    ) -> Result<Option<(Score, &KeptDocument)>> {
-        let lanes = document.signature.lanes();
-        let buckets = (0..self.probe.bands())
-            .filter_map(|band| self.buckets.get(&(band, word(lanes, band, self.probe.depth()))));
-        let mut met = self.met.borrow_mut();
-        met.start();
-        // A crowded bucket has thousands of documents that are in all other buckets too.
-        let places = buckets.flatten().copied().filter(|at| met.is_first(*at));
-        let candidates = places
-            .filter_map(|at| self.documents.get(at as usize))
-            .filter(|document| counts(document.number))
-            .map(|document| (equal_lanes(lanes, &document.lanes), document))
-            .filter(|(equal, _)| *equal >= search_plan.least);
-        let Some(exact) = exact else {
-            let best = candidates.min_by_key(|(equal, kept)| (Reverse(*equal), kept.number));
-            return Ok(best.map(|(equal, kept)| (Score::Estimated(equal), kept)));
-        };
-        let mut asked = None;
-        let mut best: Option<(Score, &KeptDocument)> = None;
-        for (_, kept) in candidates {
-            if asked.is_none() {
-                asked = Some(Elements::of_stored(exact.text, exact.sketcher)?);
-            }
-            let Some(asked) = &asked else { continue };
-            let Some(text) = kept.text.as_deref() else { continue };
-            let comparison = match kept.elements.get() {
-                Some(theirs) => asked.compare(theirs),
-                None => {
-                    let theirs = Elements::of_stored(text, exact.sketcher)?;
-                    let comparison = asked.compare(&theirs);
-                    self.remember(kept, theirs);
-                    comparison
-                }
-            };
-            let Some(score) = exact.score(comparison) else { continue };
-            let is_better = best.is_none_or(|(most, first)| {
-                let order = score.order(most);
-                order.is_gt() || (order.is_eq() && kept.number < first.number)
-            });
-            if is_better {
-                best = Some((score, kept));
-            }
-        }
-        Ok(best)
     }
 }

@@ -1,9 +1,11 @@
 //! Writing to an index: the write transaction, deduplication, merging and rebuilding.
 
+mod batch_buckets;
 pub(crate) mod copies;
 pub(crate) mod dedup_run;
 pub(crate) mod duplicates;
 pub(crate) mod insertion;
+mod kept;
 pub(crate) mod outcome;
 pub(crate) mod passages;
 pub(crate) mod rebuild;

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::lsh::{WordRange, word};
 use crate::store::bytes::schema::{BandNo, DocNo, Layout, posting_key};
+use crate::store::read::foretold::Foretold;
 use crate::store::read::view::{ChunkTable, DocTable, View};
 use crate::store::runs::cursor::Source;
 use crate::store::runs::filter::{Filter, FilterKey, Occurrence};
@@ -41,6 +42,34 @@ impl BucketSearch {
         match (&self.filter, content.filter.get()) {
             (Some(key), Some(filter)) => filter.occurrence(key),
             _ => Occurrence::Unknown,
+        }
+    }
+}
+
+/// A lookup of a bucket in a run that may have it.
+#[derive(Clone, Copy)]
+pub(super) struct Lookup<'v> {
+    pub(super) bucket: Bucket,
+    pub(super) run: &'v Run,
+    pub(super) content: &'v Arc<BandRun>,
+    /// How often the fence of the bucket occurs, as far as the filter tells.
+    pub(super) occurrence: Occurrence,
+}
+
+/// The buckets in which candidates are searched.
+#[derive(Clone, Copy)]
+pub(crate) enum Asked<'a> {
+    Buckets(&'a [Bucket]),
+    /// The buckets of one of the documents that were looked up in memory together.
+    Foretold(&'a Foretold<'a>, usize),
+}
+
+impl Asked<'_> {
+    /// Whether it is known that the first bucket has fewer documents than this.
+    pub(crate) fn has_fewer(self, least: usize) -> bool {
+        match self {
+            Self::Buckets(_) => false,
+            Self::Foretold(foretold, document) => foretold.has_fewer(document, least),
         }
     }
 }
@@ -142,7 +171,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         buckets: &[Bucket],
         visit: impl FnMut(DocNo, &[u8]),
     ) -> Result<()> {
-        self.candidates_among(buckets, None, |_| true, visit)?;
+        self.candidates_among(Asked::Buckets(buckets), None, |_| true, visit)?;
         Ok(())
     }
 
@@ -155,34 +184,47 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     /// With a limit, some candidates may be left out; returns whether any were.
     pub(crate) fn candidates_among(
         &self,
-        buckets: &[Bucket],
+        asked: Asked<'_>,
         limit: Option<CandidateLimit>,
         is_wanted: impl Fn(DocNo) -> bool,
         mut visit: impl FnMut(DocNo, &[u8]),
     ) -> Result<bool> {
         let layout = self.fixed.layout;
         let mut found = FoundDocs::new(limit);
-        for segment in self.state.tail.segments() {
-            for bucket in buckets {
-                let docs = found.admit(bucket.band, segment.bucket(*bucket));
-                found.docs.extend(docs.iter().copied().filter(|doc| is_wanted(*doc)));
-                found.compact();
+        let mut in_tail = |band: BandNo, docs: &[DocNo]| {
+            let docs = found.admit(band, docs);
+            found.docs.extend(docs.iter().copied().filter(|doc| is_wanted(*doc)));
+            found.compact();
+        };
+        // All filters are queried before the first page is read, so their cache misses overlap.
+        let mut lookups: Vec<Lookup<'_>> = Vec::new();
+        match asked {
+            Asked::Buckets(buckets) => {
+                for segment in self.state.tail.segments() {
+                    let docs = buckets.iter().map(|bucket| (bucket.band, segment.bucket(*bucket)));
+                    docs.for_each(|(band, docs)| in_tail(band, docs));
+                }
+                lookups.reserve(2 * buckets.len());
+                for &bucket in buckets {
+                    let search = BucketSearch::new(layout, bucket);
+                    let runs = self.state.manifest.with_band(bucket.band);
+                    lookups.extend(runs.filter_map(|(run, content)| {
+                        let occurrence = search.occurrence_in(content);
+                        let lookup = || Lookup { bucket, run, content, occurrence };
+                        (occurrence != Occurrence::Never).then(lookup)
+                    }));
+                }
+            }
+            Asked::Foretold(foretold, document) => {
+                for (band, tail, runs) in foretold.of(document) {
+                    tail.iter().for_each(|docs| in_tail(band, docs));
+                    lookups.extend(runs);
+                }
             }
         }
-        let searches: Vec<BucketSearch> =
-            buckets.iter().map(|bucket| BucketSearch::new(layout, *bucket)).collect();
-        // All filters are queried before the first page is read, so their cache misses overlap.
-        let mut lookups = Vec::with_capacity(2 * searches.len());
-        for search in &searches {
-            let runs = self.state.manifest.with_band(search.bucket.band);
-            lookups.extend(runs.filter_map(|(run, content)| {
-                let occurrence = search.occurrence_in(content);
-                (occurrence != Occurrence::Never).then_some((search, run, content, occurrence))
-            }));
-        }
         let mut early: Vec<EarlyCandidate> = Vec::new();
-        for (search, run, content, occurrence) in lookups {
-            let Bucket { band, words } = search.bucket;
+        for Lookup { bucket, run, content, occurrence } in lookups {
+            let Bucket { band, words } = bucket;
             let has_entry = |candidate: &EarlyCandidate| {
                 let word = word(&candidate.lanes, usize::from(band.0), u32::from(layout.depth));
                 (run.first..=run.last).contains(&candidate.doc) && words.contains(word)
@@ -192,7 +234,8 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             }
             let room = found.room_in(band);
             let mut new = Vec::new();
-            guard(self.fixed.path, || self.search_run(run, search, content, room, &mut new))?;
+            let search = BucketSearch::new(layout, bucket);
+            guard(self.fixed.path, || self.search_run(run, &search, content, room, &mut new))?;
             new.truncate(found.admit(band, &new).len());
             let few = new.len() <= EARLY_CANDIDATES;
             for doc in new.into_iter().filter(|doc| is_wanted(*doc)) {
@@ -314,7 +357,8 @@ struct FoundDocs {
     limit: Option<CandidateLimit>,
     /// The length of the list after repeated numbers were last dropped.
     unique: usize,
-    /// The number of documents read in the bucket of each band. Empty without a limit.
+    /// The number of documents read in the bucket of each band. Empty without a limit, and before
+    /// the first document.
     read: Vec<usize>,
     /// Whether a bucket has more documents than are read.
     cut: bool,
@@ -322,20 +366,22 @@ struct FoundDocs {
 
 impl FoundDocs {
     fn new(limit: Option<CandidateLimit>) -> Self {
-        let read = if limit.is_some() { vec![0; usize::from(u8::MAX) + 1] } else { Vec::new() };
-        Self { docs: Vec::new(), limit, unique: 0, read, cut: false }
+        Self { docs: Vec::new(), limit, unique: 0, read: Vec::new(), cut: false }
     }
 
     /// The number of documents that are still read in the bucket of a band.
     fn room_in(&self, band: BandNo) -> usize {
-        let read = self.read.get(usize::from(band.0));
-        read.map_or(usize::MAX, |read| CandidateLimit::READ.saturating_sub(*read))
+        let read = self.read.get(usize::from(band.0)).copied().unwrap_or(0);
+        self.limit.map_or(usize::MAX, |_| CandidateLimit::READ.saturating_sub(read))
     }
 
     /// Counts documents of a bucket. Returns those for which there is room.
     fn admit<'d>(&mut self, band: BandNo, docs: &'d [DocNo]) -> &'d [DocNo] {
         let admitted = docs.get(..self.room_in(band)).unwrap_or(docs);
         self.cut |= admitted.len() < docs.len();
+        if self.read.is_empty() && self.limit.is_some() && !admitted.is_empty() {
+            self.read.resize(usize::from(u8::MAX) + 1, 0);
+        }
         if let Some(read) = self.read.get_mut(usize::from(band.0)) {
             *read += admitted.len();
         }

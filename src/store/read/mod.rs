@@ -2,6 +2,7 @@
 
 pub(crate) mod candidates;
 pub(crate) mod clusters;
+pub(crate) mod foretold;
 mod ids;
 pub(crate) mod reader;
 pub(crate) mod recent_lanes;

@@ -7,6 +7,9 @@ use crate::store::bytes::schema::DocNo;
 /// The average number of entries per directory slot: their words fill a cache line.
 const ENTRIES_PER_SLOT: usize = 8;
 
+/// The words of a slot are compared one by one if there are no more than this.
+const FEW: usize = 4 * ENTRIES_PER_SLOT;
+
 /// The sorted entries of one band.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Column {
@@ -15,8 +18,7 @@ pub(crate) struct Column {
     /// A word shifted right by `shift` is its slot of the directory.
     shift: u32,
     /// Where the words of each slot start, and after the last slot where they end. Words are
-    /// spread evenly, so a slot has few of them. A slot with many equal words has more, so the
-    /// words of a slot are searched by bisection.
+    /// spread evenly, so a slot has few of them. A slot with many equal words has more.
     starts: Vec<u32>,
 }
 
@@ -88,7 +90,11 @@ impl Column {
         let start = |slot: usize| self.starts.get(slot).map_or(end, |at| *at as usize);
         let (from, to) = (start(slot), start(slot + 1));
         let words = self.words.get(from..to).unwrap_or_default();
-        from + words.partition_point(|other| *other < word)
+        // Bisection would branch three times on what cannot be predicted.
+        from + match words.len() {
+            ..=FEW => words.iter().map(|other| usize::from(*other < word)).sum(),
+            _ => words.partition_point(|other| *other < word),
+        }
     }
 
     /// The documents whose words lie in the range.

@@ -96,19 +96,28 @@ impl<'w> Batch<'w> {
         self.writer.next_number() + self.waiting.len() as u64
     }
 
+    /// Reads all written documents, given those that are still to be decided. For the second
+    /// document with the same id, what exists is absent.
+    pub(crate) fn read<T>(
+        &mut self,
+        read: impl FnOnce(&WriteView<'_, '_>, Vec<(&Document, Existing)>) -> Result<T>,
+    ) -> Result<T> {
+        let rest = self.rest.iter();
+        let rest = rest.map(|(document, known)| (document, Existing::of(*known, document)));
+        let rest = rest.collect();
+        self.writer.read(|view| read(view, rest))
+    }
+
     /// Calls `ask` for each document still to be decided, on all threads. The view contains all
     /// written documents. For the second document with the same id, `existing` is absent.
     pub(crate) fn ask<T: Send>(
         &mut self,
         ask: impl Fn(&WriteView<'_, '_>, &Document, Existing) -> Result<T> + Sync + Send,
     ) -> Result<Vec<T>> {
-        let rest: Vec<&(Document, Known)> = self.rest.iter().collect();
-        self.writer.read(|view| {
+        self.read(|view, rest| {
             let shared = rest.len() > 1;
-            let answers = parallel::map(rest, shared, |(document, known)| {
-                ask(view, document, Existing::of(*known, document))
-            });
-            answers.into_iter().collect()
+            let ask = |(document, existing)| ask(view, document, existing);
+            parallel::map(rest, shared, ask).into_iter().collect()
         })
     }
 

@@ -1,0 +1,99 @@
+//! Looks up the buckets of many documents in memory, in the order of words.
+
+use crate::lsh::WordRange;
+use crate::store::bytes::schema::{BandNo, DocNo};
+use crate::store::grouped::Grouped;
+use crate::store::parallel;
+use crate::store::read::candidates::{Bucket, BucketSearch, Lookup};
+use crate::store::read::view::{ChunkTable, DocTable, View};
+use crate::store::runs::filter::Occurrence;
+
+/// The buckets of many documents in one band.
+#[derive(Debug)]
+pub(crate) struct BandBuckets {
+    /// The distinct buckets, in the order of their words.
+    pub(crate) buckets: Vec<WordRange>,
+    /// The place of each document's bucket among them; [`NOWHERE`](Self::NOWHERE) for a document
+    /// without lanes.
+    pub(crate) of: Vec<u32>,
+}
+
+impl BandBuckets {
+    /// The place of the bucket of a document without lanes.
+    pub(crate) const NOWHERE: u32 = u32::MAX;
+}
+
+/// What memory tells about the buckets of many documents: what the tail has in them, and which runs
+/// may have more.
+///
+/// Memory is read in the order of words, so what is read lies close together. To look up all
+/// buckets of one document after the other takes several times as long: nearly every lookup waits
+/// for memory then.
+pub(crate) struct Foretold<'v> {
+    bands: Vec<BandForetold<'v>>,
+}
+
+struct BandForetold<'v> {
+    band: BandNo,
+    buckets: &'v BandBuckets,
+    /// The documents that each segment of the tail has in a bucket, if it has any.
+    tail: Grouped<&'v [DocNo]>,
+    lookups: Grouped<Lookup<'v>>,
+}
+
+impl<P: ChunkTable + Sync, D: DocTable + Sync> View<'_, P, D> {
+    /// Looks up the buckets of the first bands in memory, on all threads.
+    pub(crate) fn foretell<'v>(&'v self, bands: &'v [BandBuckets]) -> Foretold<'v> {
+        let numbered = (0..).map(BandNo).zip(bands).collect();
+        let bands =
+            parallel::map(numbered, true, |(band, buckets)| self.foretell_in(band, buckets));
+        Foretold { bands }
+    }
+
+    fn foretell_in<'v>(&'v self, band: BandNo, buckets: &'v BandBuckets) -> BandForetold<'v> {
+        let all =
+            || (0..).zip(&buckets.buckets).map(|(at, words)| (at, Bucket { band, words: *words }));
+        let mut tail = Vec::new();
+        for segment in self.state.tail.segments() {
+            let docs = all().map(|(at, bucket)| (at, segment.bucket(bucket)));
+            tail.extend(docs.filter(|(_, docs)| !docs.is_empty()));
+        }
+        let runs: Vec<_> = self.state.manifest.with_band(band).collect();
+        let mut lookups = Vec::new();
+        for (at, bucket) in all() {
+            let search = BucketSearch::new(self.fixed.layout, bucket);
+            for (run, content) in &runs {
+                let occurrence = search.occurrence_in(content);
+                if occurrence != Occurrence::Never {
+                    lookups.push((at, Lookup { bucket, run, content, occurrence }));
+                }
+            }
+        }
+        let count = buckets.buckets.len();
+        let (tail, lookups) = (Grouped::new(tail, count), Grouped::new(lookups, count));
+        BandForetold { band, buckets, tail, lookups }
+    }
+}
+
+impl Foretold<'_> {
+    /// Whether memory tells that the first bucket of a document has fewer documents than this.
+    pub(super) fn has_fewer(&self, document: usize, least: usize) -> bool {
+        self.of(document).next().is_none_or(|(_, tail, runs)| {
+            let in_tail: usize = tail.iter().map(|docs| docs.len()).sum();
+            let are_single = runs.iter().all(|run| run.occurrence == Occurrence::AtMostOnce);
+            are_single && in_tail + runs.len() < least
+        })
+    }
+
+    /// The buckets of a document in each band: what the tail has in them, segment by segment, and
+    /// the lookups in runs.
+    pub(super) fn of(
+        &self,
+        document: usize,
+    ) -> impl Iterator<Item = (BandNo, &[&[DocNo]], &[Lookup<'_>])> {
+        self.bands.iter().filter_map(move |foretold| {
+            let bucket = *foretold.buckets.of.get(document)?;
+            Some((foretold.band, foretold.tail.of(bucket), foretold.lookups.of(bucket)))
+        })
+    }
+}
