@@ -65,18 +65,19 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
     announce_standard_input(global, &args.paths);
     let mut inputs = args.input.of(&args.paths, &args.index, weighted);
     args.naming.apply(&mut inputs, global.quiet);
-    let sketcher = settings.sketcher()?;
+    let (sketcher, tells_places) = (settings.sketcher()?, args.insert.tells_places());
     let records = records::start(inputs, &settings, move |record| {
         let (id, named) = match record.name {
             RecordName::Id(id) => (id, true),
             RecordName::Automatic => ("#".to_owned(), false),
         };
         let place = record.place;
-        match Document::prepare(id, record.body.content(), &sketcher, &settings) {
-            Ok(document) if named => Ok(PlacedDocument { document, place }),
-            Ok(document) => Ok(PlacedDocument { document: document.without_id(), place }),
-            Err(error) => Err(BadRecord { place, cause: error.to_string() }),
-        }
+        let document = match Document::prepare(id, record.body.content(), &sketcher, &settings) {
+            Ok(document) if named => document,
+            Ok(document) => document.without_id(),
+            Err(error) => return Err(BadRecord { place, cause: error.to_string() }),
+        };
+        Ok(PlacedDocument { document, place: tells_places.then_some(place) })
     })?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
     let mut inserter = BatchInserter::new(&args.insert, global, start);

@@ -187,7 +187,7 @@ impl ExportReader {
                 return Some(Err(too_long(number)));
             }
             Some(match exported::read_line(text, reader) {
-                Ok(document) => Ok(PlacedDocument { document, place: place(number) }),
+                Ok(document) => Ok(PlacedDocument { document, place: Some(place(number)) }),
                 Err(cause) => Err(bad(number, cause)),
             })
         };

@@ -1,7 +1,7 @@
 //! Inserts documents with one commit for each batch, counts the outcomes, and prints the summary.
 
 use crate::commands::cluster_events::ClusterCounts;
-use crate::commands::replace_guard::{ReplaceGuard, ReplaceOptions};
+use crate::commands::replace_guard::{ReplaceGuard, ReplaceOptions, key_of};
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
 use crate::run::{conflict::Conflict, global_options::GlobalOptions};
@@ -28,10 +28,17 @@ pub(crate) struct InsertOptions {
     replace: ReplaceOptions,
 }
 
-/// A document to insert, and the place in the input that it was read from.
+impl InsertOptions {
+    /// Whether messages tell the places of documents.
+    pub(crate) fn tells_places(&self) -> bool {
+        self.on_conflict == Conflict::Error
+    }
+}
+
+/// A document to insert, and the place in the input that it was read from, if messages may tell it.
 pub(crate) struct PlacedDocument {
     pub(crate) document: Document,
-    pub(crate) place: String,
+    pub(crate) place: Option<String>,
 }
 
 /// The number of documents by outcome, and the bytes of their texts.
@@ -211,12 +218,14 @@ impl BatchInserter {
             Some(txn) => txn,
             none => none.insert(index.begin_write()?),
         };
-        let ids: Vec<String> = documents.iter().map(|document| document.id().to_owned()).collect();
+        let ids = documents.iter().map(Document::id);
+        let keys: Vec<u64> = if guard.counts() { ids.map(key_of).collect() } else { Vec::new() };
+        let mut keys = keys.into_iter();
         let outcomes = txn.insertion().on_conflict(policy).documents(documents)?;
-        for ((outcome, place), id) in outcomes.into_iter().zip(places).zip(ids) {
-            let inserted = outcome.inserted();
-            if let Some(Inserted::Added | Inserted::Replaced) = inserted {
-                guard.wrote(&id, inserted == Some(Inserted::Replaced));
+        for (outcome, place) in outcomes.into_iter().zip(places) {
+            let (inserted, key) = (outcome.inserted(), keys.next());
+            if let (Some(Inserted::Added | Inserted::Replaced), Some(key)) = (inserted, key) {
+                guard.wrote(key, inserted == Some(Inserted::Replaced));
             }
             match inserted {
                 Some(Inserted::Added) => counts.added += 1,
@@ -224,6 +233,7 @@ impl BatchInserter {
                 Some(Inserted::Unchanged) => counts.unchanged += 1,
                 Some(Inserted::Skipped) if self.conflict == Conflict::Error => {
                     counts.failed += 1;
+                    let place = place.unwrap_or_default();
                     progress.say(&format!("{place}: its id is in the index with another text"));
                 }
                 Some(Inserted::Skipped) | None => counts.skipped += 1,

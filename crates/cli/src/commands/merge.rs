@@ -126,7 +126,7 @@ fn insert_source(
     while !interrupt::asked() {
         let locate = |document: Document| {
             let place = format!("{}: {}", path.display(), document.id());
-            PlacedDocument { document, place }
+            PlacedDocument { document, place: Some(place) }
         };
         let block = documents.next_block(inserter.block())?;
         let block: Vec<_> = block.into_iter().map(locate).collect();

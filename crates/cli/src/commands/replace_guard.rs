@@ -36,8 +36,13 @@ pub(crate) struct ReplaceGuard {
     /// The number of documents before the run.
     before: u64,
     replaced: u64,
-    /// The hashes of ids that this run has written. Replacing them again costs no old document.
+    /// The keys of ids that this run has written. Replacing them again costs no old document.
     written: HashSet<u64>,
+}
+
+/// The key by which a guard knows an id.
+pub(crate) fn key_of(id: &str) -> u64 {
+    xxh3_64(id.as_bytes())
 }
 
 impl ReplaceGuard {
@@ -47,15 +52,20 @@ impl ReplaceGuard {
         Ok(Self { allowed, before, replaced: 0, written: HashSet::new() })
     }
 
-    /// Takes account of a document that was added, or has replaced another one.
-    pub(crate) fn wrote(&mut self, id: &str, replaced: bool) {
-        if self.allowed || self.before == 0 {
+    /// Whether it must know what is written.
+    pub(crate) fn counts(&self) -> bool {
+        !self.allowed && self.before > 0
+    }
+
+    /// Takes account of a document that was added, or has replaced another one. `key` is that of
+    /// its id.
+    pub(crate) fn wrote(&mut self, key: u64, replaced: bool) {
+        if !self.counts() {
             return;
         }
-        let hash = xxh3_64(id.as_bytes());
         let is_first = match self.written.len() < REMEMBERED {
-            true => self.written.insert(hash),
-            false => !self.written.contains(&hash),
+            true => self.written.insert(key),
+            false => !self.written.contains(&key),
         };
         self.replaced += u64::from(replaced && is_first);
     }

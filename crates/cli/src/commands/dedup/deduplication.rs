@@ -9,7 +9,7 @@ use crate::commands::outputs::kept_output::{OutputRecord, fixed_text};
 use crate::commands::outputs::partial_file::{
     LengthAndHash, PartialFile, changed_error, partial_path,
 };
-use crate::commands::replace_guard::ReplaceGuard;
+use crate::commands::replace_guard::{ReplaceGuard, key_of};
 use crate::input::TextForm;
 use crate::report::Histogram;
 use crate::run::failure::Failure;
@@ -292,7 +292,7 @@ impl<'a> Deduplication<'a> {
         };
         *counter += 1;
         if !known {
-            self.guard.wrote(id, done == Inserted::Replaced);
+            self.guard.wrote(key_of(id), done == Inserted::Replaced);
         }
         if !(known && self.plan.args.skip_known) {
             self.kept.write(written)?;
