@@ -26,7 +26,7 @@ pub(crate) struct State {
     pub(crate) dictionary: Option<Arc<Dictionary>>,
     /// How far clusters are tracked; `None` if they are not.
     pub(crate) tracking: Option<Tracking>,
-    /// The lanes of the latest documents, if clusters are tracked.
+    /// The lanes of the latest documents, if clusters are tracked or new documents were judged.
     pub(crate) recent_lanes: RecentLanes,
     /// Merges in progress, at most one per tier.
     pub(crate) merges: Vec<MergeTask>,

@@ -1,7 +1,7 @@
 //! Compares inserting many documents unless similar with brute force, one document at a time.
 
 use crate::support::{Place, Random, all_ids, assert_clean, estimate, meet, probe, text, tiny};
-use twindex::{Document, Index, Inserted, OnConflict, Outcome, Signature, Snapshot};
+use twindex::{Document, Index, IndexOptions, Inserted, OnConflict, Outcome, Signature, Snapshot};
 
 /// A known document with its text.
 #[derive(Clone)]
@@ -147,10 +147,21 @@ fn a_batch_gives_the_outcomes_of_single_insertions() {
 
 #[test]
 fn single_insertions_give_the_outcomes_of_one_batch() {
+    same_outcomes(&tiny(), 200, 12);
+    // The buckets of large batches are looked up together.
+    same_outcomes(&tiny().flush_documents(600), 2500, 300);
+}
+
+/// Inserts records in batches as large as an index makes them, and one by one.
+fn same_outcomes(options: &IndexOptions, count: u64, families: u64) {
     let place = Place::new();
-    let index = tiny().create(place.index()).expect("created");
+    let index = options.create(place.index()).expect("created");
     let mut random = Random(99);
-    let records: Vec<_> = (0..200).map(|_| record(&mut random, 120)).collect();
+    let record = |random: &mut Random| match families {
+        12 => record(random, 120),
+        _ => (random.below(count).to_string(), text(random.below(families), random.below(9), 40)),
+    };
+    let records: Vec<_> = (0..count).map(|_| record(&mut random)).collect();
     let documents = |part: &[(String, String)]| -> Vec<Document> {
         let sketched = part.iter().map(|(id, text)| index.prepare(id.as_str(), text));
         sketched.collect::<Result<_, _>>().expect("valid ids")

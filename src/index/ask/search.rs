@@ -215,7 +215,7 @@ fn first_copies<P: ChunkTable, D: DocTable>(
     let text = exact.map(|exact| (TextHash::of(exact.text.as_bytes()), exact.text.len() as u64));
     let (mut found, mut others) = (Vec::with_capacity(most), 0);
     for doc in docs.into_iter().filter(|doc| view.is_live(*doc) && counts(*doc)) {
-        let score = match (exact, view.with_signature(doc, |other, _| other == lanes)?) {
+        let score = match (exact, view.with_lanes(doc, |other| other == lanes)?) {
             (_, false) if others == OTHERS => return Ok(None),
             (_, false) => {
                 others += 1;

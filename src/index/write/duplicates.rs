@@ -174,6 +174,7 @@ impl<'c> Judge<'c> {
         // In a batch of one, no earlier document can replace the best match.
         let most = if batch.len() == 1 { 1 } else { BEST };
         let SearchPlan { plan, probe, .. } = comparison.search_plan;
+        batch.keep_lanes();
         let of_one = |view: &WriteView<'_, '_>,
                       asked: Option<Asked<'_>>,
                       (document, existing): (&Document, Existing)| {

@@ -243,7 +243,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
                 if !few || early.len() >= EARLY_CANDIDATES {
                     found.docs.push(doc);
                 } else if !known && self.is_live(doc) {
-                    self.with_signature(doc, |lanes, _| {
+                    self.with_lanes(doc, |lanes| {
                         early.push(EarlyCandidate { doc, lanes: lanes.into() });
                     })?;
                 }

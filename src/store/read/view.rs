@@ -166,6 +166,14 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         })
     }
 
+    /// Reads the lanes of a live document, from memory if it is one of the latest.
+    pub(crate) fn with_lanes<T>(&self, doc: DocNo, read: impl FnOnce(&[u8]) -> T) -> Result<T> {
+        match self.state.recent_lanes.get(doc) {
+            Some(lanes) => Ok(read(lanes)),
+            None => self.with_signature(doc, |lanes, _| read(lanes)),
+        }
+    }
+
     /// Calls `visit` with the lanes of live documents, given in ascending order. `is_wanted` is
     /// asked about each document right before its signature is read, and can refuse it.
     ///
@@ -182,9 +190,10 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         let path = self.fixed.path;
         for docs in docs.chunks(TOGETHER) {
             let (Some(first), Some(last)) = (docs.first(), docs.last()) else { continue };
-            if docs.len() < TOGETHER || last.0 - first.0 >= ROWS {
+            let are_recent = self.state.recent_lanes.get(*first).is_some();
+            if are_recent || docs.len() < TOGETHER || last.0 - first.0 >= ROWS {
                 for &doc in docs.iter().filter(|doc| is_wanted(**doc)) {
-                    self.with_signature(doc, |lanes, _| visit(doc, lanes))?;
+                    self.with_lanes(doc, |lanes| visit(doc, lanes))?;
                 }
                 continue;
             }

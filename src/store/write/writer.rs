@@ -46,6 +46,8 @@ pub(crate) struct Writer {
     added: u64,
     /// Whether runs of another index came in, whose merges can wait.
     attached: bool,
+    /// Whether the lanes of new documents are kept in memory.
+    pub(super) keeps_lanes: bool,
     /// The start of the transaction, in seconds since 1970.
     now: i64,
     /// Set for good when a change fails, because the transaction is then incomplete.
@@ -73,6 +75,7 @@ impl Writer {
             changes: 0,
             added: 0,
             attached: false,
+            keeps_lanes: false,
             now: now(),
             failed: false,
             turn,
@@ -242,6 +245,7 @@ impl Writer {
             .map_err(|(doc, fault)| damaged(path, Table::Documents, doc, fault))?;
         append(self.txn()?, path, &rows)?;
         self.state.counters.next_doc += rows.len() as u64;
+        self.keep_lanes_of(&rows);
         // From this number on, a lookup in a segment is as fast as one in a map.
         const SEGMENT_FROM: usize = 1 << 10;
         let waiting = self.fresh.len() + rows.len();
