@@ -13,10 +13,11 @@ pub(super) struct BatchBuckets {
 }
 
 impl BatchBuckets {
-    /// Finds the buckets that a probe reads, on all threads.
+    /// Finds the buckets that a probe reads, on all threads. For a single document, which shares
+    /// none, there are no bands.
     pub(super) fn of(documents: &[&Document], plan: BandPlan, probe: Probe) -> Self {
         let is_large = documents.len() >= parallel::MIN_DOCUMENTS;
-        let bands = (0..probe.bands()).collect();
+        let bands = if documents.len() > 1 { (0..probe.bands()).collect() } else { Vec::new() };
         let bands = parallel::map(bands, is_large, |band| in_band(documents, band, plan, probe));
         let (mut in_shared, mut count) = (Vec::new(), 0);
         let mut found = Vec::with_capacity(bands.len());
