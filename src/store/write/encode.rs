@@ -9,7 +9,6 @@ use crate::store::bytes::fingerprints::encode_fingerprints;
 use crate::store::bytes::record::{DocumentRecord, encode_signature};
 use crate::store::bytes::schema::{DOCUMENTS, DocNo, FINGERPRINTS, SIGNATURES, TEXTS};
 use crate::store::document::Document;
-use crate::store::parallel;
 use crate::store::runs::segment::TailDocument;
 use crate::store::storage_error::Doing;
 use redb::{TableDefinition, WriteTransaction};
@@ -52,24 +51,25 @@ impl Rows {
 /// Appends rows in the order of their numbers, which must be greater than all numbers in the
 /// tables. Each row therefore goes to the end of its table.
 pub(crate) fn append(txn: &WriteTransaction, path: &Path, rows: &[Rows]) -> Result<()> {
-    let shared = rows.len() >= parallel::MIN_DOCUMENTS;
-    let append =
-        |table, value: fn(&Rows) -> Option<&[u8]>| append_to(txn, path, table, rows, value);
-    // A transaction takes rows of several tables at the same time.
-    let (signatures, others) = parallel::join(
-        shared,
-        || append(SIGNATURES, |row| Some(&row.signature)),
-        || {
-            append(DOCUMENTS, |row| Some(&row.record))?;
-            append(TEXTS, |row| row.text.as_deref())?;
-            append(FINGERPRINTS, |row| row.fingerprints.as_deref())
-        },
-    );
-    signatures.and(others)
+    let action = "writing documents";
+    let mut records = txn.open_table(DOCUMENTS).doing(path, action)?;
+    let mut signatures = txn.open_table(SIGNATURES).doing(path, action)?;
+    let end = Bound::<u32>::Unbounded;
+    let mut records = records.upper_bound_mut(end).doing(path, action)?;
+    let mut signatures = signatures.upper_bound_mut(end).doing(path, action)?;
+    for row in rows {
+        let doc = row.fresh.doc.0;
+        records.insert_before(doc, &row.record[..]).doing(path, action)?;
+        signatures.insert_before(doc, &row.signature[..]).doing(path, action)?;
+    }
+    records.close().doing(path, action)?;
+    signatures.close().doing(path, action)?;
+    append_some(txn, path, TEXTS, rows, |row| row.text.as_deref())?;
+    append_some(txn, path, FINGERPRINTS, rows, |row| row.fingerprints.as_deref())
 }
 
-/// Appends rows to one table, which not every index uses.
-fn append_to(
+/// Appends rows to a table that not every index uses.
+fn append_some(
     txn: &WriteTransaction,
     path: &Path,
     table: TableDefinition<'_, u32, &'static [u8]>,
