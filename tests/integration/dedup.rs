@@ -147,33 +147,29 @@ fn a_batch_gives_the_outcomes_of_single_insertions() {
 
 #[test]
 fn single_insertions_give_the_outcomes_of_one_batch() {
-    same_outcomes(&tiny(), 200, 12);
+    let mut random = Random(99);
+    same_outcomes(&tiny(), &(0..200).map(|_| record(&mut random, 120)).collect::<Vec<_>>());
     // The buckets of large batches are looked up together.
-    same_outcomes(&tiny().flush_documents(600), 2500, 300);
+    let record = |_| (random.below(2500).to_string(), text(random.below(300), random.below(9), 40));
+    same_outcomes(&tiny().flush_documents(600), &(0..2500).map(record).collect::<Vec<_>>());
 }
 
 /// Inserts records in batches as large as an index makes them, and one by one.
-fn same_outcomes(options: &IndexOptions, count: u64, families: u64) {
+fn same_outcomes(options: &IndexOptions, records: &[(String, String)]) {
     let place = Place::new();
     let index = options.create(place.index()).expect("created");
-    let mut random = Random(99);
-    let record = |random: &mut Random| match families {
-        12 => record(random, 120),
-        _ => (random.below(count).to_string(), text(random.below(families), random.below(9), 40)),
-    };
-    let records: Vec<_> = (0..count).map(|_| record(&mut random)).collect();
     let documents = |part: &[(String, String)]| -> Vec<Document> {
         let sketched = part.iter().map(|(id, text)| index.prepare(id.as_str(), text));
         sketched.collect::<Result<_, _>>().expect("valid ids")
     };
     let mut txn = index.begin_write().expect("begun");
-    let at_once = txn.insertion().unless_similar(0.8).documents(documents(&records));
+    let at_once = txn.insertion().unless_similar(0.8).documents(documents(records));
     let at_once = at_once.expect("judged");
     txn.abort();
     let mut txn = index.begin_write().expect("begun");
     let judge = |document| txn.insertion().unless_similar(0.8).document(document);
     let one_by_one: Vec<Outcome> =
-        documents(&records).into_iter().map(judge).collect::<Result<_, _>>().expect("judged");
+        documents(records).into_iter().map(judge).collect::<Result<_, _>>().expect("judged");
     assert_eq!(at_once, one_by_one);
     assert!(at_once.iter().any(|outcome| matches!(outcome, Outcome::Duplicate { .. })));
 }

@@ -236,9 +236,9 @@ fn first_copies<P: ChunkTable, D: DocTable>(
     Ok(None)
 }
 
-/// Finds at most `most` documents in these buckets of a plan that have enough equal lanes, the most equal
-/// lanes first and ties by number. Considers only documents for which `counts` is true. Returns
-/// also whether the plan's limit left out candidates.
+/// Finds at most `most` documents in these buckets of a plan that have enough equal lanes, the most
+/// equal lanes first and ties by number. Considers only documents for which `counts` is true.
+/// Returns also whether the plan's limit left out candidates.
 fn most_equal_lanes<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     lanes: &[u8],

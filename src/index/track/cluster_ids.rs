@@ -227,7 +227,8 @@ impl Joins {
         for number in 0..self.parents.len() as u32 {
             let root = self.root(number);
             let node = self.at(number);
-            // A root is the first node of its group. Alone, only a document of a cluster has changed.
+            // A root is the first node of its group. If it is alone, it has changed only if it was
+            // in a cluster.
             if root != number {
                 by_root.entry(root).or_insert_with(|| vec![self.at(root)]).push(node);
             } else if matches!(node, Node::Document(_, Some(_))) {

@@ -41,9 +41,9 @@ pub(super) struct Comparer<'v, P, D> {
     /// The lanes of others, one document after the other, and the place of each.
     lanes: Vec<u8>,
     places: FxHashMap<DocNo, u32>,
-    /// The lanes of one bucket, one document after the other: all pairs of a bucket may be compared,
-    /// and memory that is read in order is read fastest. A document is here from its first
-    /// comparison on.
+    /// The lanes of one bucket, one document after the other: all pairs of a bucket may be
+    /// compared, and memory that is read in order is read fastest. A document is here from its
+    /// first comparison on.
     bucket: Vec<u8>,
     /// The place in `bucket` of each document of the bucket, or `ELSEWHERE`.
     slots: Vec<u32>,

@@ -104,6 +104,8 @@ impl<'t> Insertion<'t> {
     /// Compares with the documents in the index, those inserted earlier in this transaction, and
     /// those in the indexes passed to [`against`](Self::against).
     ///
+    /// The signatures of the latest documents are kept in memory from then on, at most 32 MiB.
+    ///
     /// A document with the same id does not count as similar. If it has the same text, the new
     /// document is [`Inserted::Unchanged`]. If it has another text,
     /// [`on_conflict`](Self::on_conflict) decides; but if a third document is similar to the new

@@ -127,25 +127,31 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         Ok(found.into_docs().0)
     }
 
+    /// The lookups of a bucket in the runs that may have it, by what memory tells.
+    pub(super) fn lookups(&self, bucket: Bucket) -> impl Iterator<Item = Lookup<'_>> {
+        let search = BucketSearch::new(self.fixed.layout, bucket);
+        self.state.manifest.with_band(bucket.band).filter_map(move |(run, content)| {
+            let occurrence = search.occurrence_in(content);
+            let lookup = || Lookup { bucket, run, content, occurrence };
+            (occurrence != Occurrence::Never).then(lookup)
+        })
+    }
+
     /// The first documents of a bucket of one word, by number and without a gap, if it has at least
     /// `least`, removed ones included. `None` if it has fewer. Reads no page if memory alone tells
     /// that.
     pub(crate) fn crowd(&self, bucket: Bucket, least: usize) -> Result<Option<Vec<DocNo>>> {
-        let search = BucketSearch::new(self.fixed.layout, bucket);
-        let runs = self.state.manifest.with_band(bucket.band);
-        let runs: Vec<_> = runs
-            .map(|(run, content)| (run, content, search.occurrence_in(content)))
-            .filter(|(.., occurrence)| *occurrence != Occurrence::Never)
-            .collect();
+        let runs: Vec<Lookup<'_>> = self.lookups(bucket).collect();
         let segments = self.state.tail.segments().iter();
         let in_tail = segments.flat_map(|segment| segment.bucket(bucket)).copied();
-        let are_single = runs.iter().all(|(.., found)| *found == Occurrence::AtMostOnce);
+        let are_single = runs.iter().all(|run| run.occurrence == Occurrence::AtMostOnce);
         if are_single && runs.len() + in_tail.clone().take(least).count() < least {
             return Ok(None);
         }
         let mut docs = Vec::new();
+        let search = BucketSearch::new(self.fixed.layout, bucket);
         guard(self.fixed.path, || {
-            for (run, content, _) in runs {
+            for Lookup { run, content, .. } in runs {
                 if docs.len() < least {
                     self.search_run(run, &search, content, least, &mut docs)?;
                 }
@@ -205,15 +211,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
                     docs.for_each(|(band, docs)| in_tail(band, docs));
                 }
                 lookups.reserve(2 * buckets.len());
-                for &bucket in buckets {
-                    let search = BucketSearch::new(layout, bucket);
-                    let runs = self.state.manifest.with_band(bucket.band);
-                    lookups.extend(runs.filter_map(|(run, content)| {
-                        let occurrence = search.occurrence_in(content);
-                        let lookup = || Lookup { bucket, run, content, occurrence };
-                        (occurrence != Occurrence::Never).then(lookup)
-                    }));
-                }
+                lookups.extend(buckets.iter().flat_map(|bucket| self.lookups(*bucket)));
             }
             Asked::Foretold(foretold, document) => {
                 for (band, tail, runs) in foretold.of(document) {

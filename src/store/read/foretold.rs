@@ -4,7 +4,7 @@ use crate::lsh::WordRange;
 use crate::store::bytes::schema::{BandNo, DocNo};
 use crate::store::grouped::Grouped;
 use crate::store::parallel;
-use crate::store::read::candidates::{Bucket, BucketSearch, Lookup};
+use crate::store::read::candidates::{Bucket, Lookup};
 use crate::store::read::view::{ChunkTable, DocTable, View};
 use crate::store::runs::filter::Occurrence;
 
@@ -58,17 +58,9 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> View<'_, P, D> {
             let docs = all().map(|(at, bucket)| (at, segment.bucket(bucket)));
             tail.extend(docs.filter(|(_, docs)| !docs.is_empty()));
         }
-        let runs: Vec<_> = self.state.manifest.with_band(band).collect();
-        let mut lookups = Vec::new();
-        for (at, bucket) in all() {
-            let search = BucketSearch::new(self.fixed.layout, bucket);
-            for (run, content) in &runs {
-                let occurrence = search.occurrence_in(content);
-                if occurrence != Occurrence::Never {
-                    lookups.push((at, Lookup { bucket, run, content, occurrence }));
-                }
-            }
-        }
+        let lookups =
+            all().flat_map(|(at, bucket)| self.lookups(bucket).map(move |lookup| (at, lookup)));
+        let lookups = lookups.collect();
         let count = buckets.buckets.len();
         let (tail, lookups) = (Grouped::new(tail, count), Grouped::new(lookups, count));
         BandForetold { band, buckets, tail, lookups }

@@ -40,7 +40,7 @@ pub(crate) struct ReplaceGuard {
     written: HashSet<u64>,
 }
 
-/// The key by which a guard knows an id.
+/// A hash of an id, by which a guard recognises it.
 pub(crate) fn key_of(id: &str) -> u64 {
     xxh3_64(id.as_bytes())
 }

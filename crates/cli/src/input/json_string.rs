@@ -119,7 +119,7 @@ fn mark(rest: &[u8], out: &mut [u8]) -> Option<Mark> {
     }
 }
 
-/// Writes the character that `\uXXXX` stands for, unless it is half of a surrogate pair.
+/// Writes the character that `\u` and four digits stand for, unless it is half of a surrogate pair.
 #[cold]
 fn hexadecimal(rest: &[u8], out: &mut [u8]) -> Option<Mark> {
     let [b'\\', b'u', digits @ ..] = rest.first_chunk::<6>()? else { return None };
