@@ -13,6 +13,7 @@ use crate::store::storage_error::{Doing, damaged};
 use crate::store::write::writer::{WriteView, Writer};
 use redb::{ReadableTable, WriteTransaction};
 use std::collections::BTreeSet;
+use std::ops::Bound;
 use std::path::Path;
 
 const ACTION: &str = "tracking clusters";
@@ -86,23 +87,21 @@ impl<'t> ClusterRows<'t> {
         let (path, commit) = (self.path, self.commit);
         let Self { clusters, members, cluster_changes, changes, .. } = self;
         let write_clusters = || {
-            places.iter().try_for_each(|(doc, cluster)| {
-                let row = ClusterRow { cluster: *cluster, changed: commit };
-                clusters.insert(doc.0, &row.encode(*doc)[..]).doing(path, ACTION).map(drop)
-            })
+            let row =
+                |cluster: Option<u64>, doc| ClusterRow { cluster, changed: commit }.encode(doc);
+            let rows = places.iter().map(|(doc, cluster)| (doc.0, row(*cluster, *doc)));
+            insert_in_order(clusters, path, rows)
         };
         let note = || {
-            places.iter().try_for_each(|(doc, _)| {
-                let row = ChangeRow::Moved.encode(commit, *doc);
-                cluster_changes.insert((commit, doc.0), &row[..]).doing(path, ACTION).map(drop)
-            })
+            let row = |doc| ChangeRow::Moved.encode(commit, doc);
+            let rows = places.iter().map(|(doc, _)| ((commit, doc.0), row(*doc)));
+            insert_in_order(cluster_changes, path, rows)
         };
         let write_members = || {
             let members_of = places.iter().filter_map(|(doc, cluster)| Some(((*cluster)?, doc.0)));
             let mut keys: Vec<(u64, u32)> = members_of.collect();
             keys.sort_unstable();
-            keys.into_iter()
-                .try_for_each(|key| members.insert(key, &[][..]).doing(path, ACTION).map(drop))
+            insert_in_order(members, path, keys.into_iter().map(|key| (key, Vec::new())))
         };
         let shared = places.len() >= parallel::MIN_DOCUMENTS;
         let members_and_changes = || parallel::join(shared, write_members, note);
@@ -141,6 +140,27 @@ impl<'t> ClusterRows<'t> {
         }
         Ok(former)
     }
+}
+
+/// Inserts rows whose keys ascend. Those that follow all rows of the table go to its end together.
+fn insert_in_order<K>(
+    table: &mut redb::Table<'_, K, &'static [u8]>,
+    path: &Path,
+    rows: impl Iterator<Item = (K, Vec<u8>)>,
+) -> Result<()>
+where
+    K: redb::Key + for<'k> redb::Value<SelfType<'k> = K> + Copy + Ord + 'static,
+{
+    let last = table.last().doing(path, ACTION)?.map(|(key, _)| key.value());
+    let mut rows = rows.peekable();
+    while let Some((key, row)) = rows.next_if(|(key, _)| Some(*key) <= last) {
+        table.insert(key, &row[..]).doing(path, ACTION)?;
+    }
+    let mut end = table.upper_bound_mut(Bound::<K>::Unbounded).doing(path, ACTION)?;
+    for (key, row) in rows {
+        end.insert_before(key, &row[..]).doing(path, ACTION)?;
+    }
+    end.close().doing(path, ACTION)
 }
 
 /// What has changed since the clusters were brought up to date.
