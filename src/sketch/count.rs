@@ -66,7 +66,6 @@ impl DistinctCounter {
     /// The map is first folded to the least size at which at least a quarter of its bits are zero.
     /// So the result depends only on the set, and not on the expected number of hashes.
     pub fn finish(&self) -> super::SetSize {
-        let zeros = |map: &[u64]| map.iter().map(|word| u64::from(word.count_zeros())).sum::<u64>();
         if self.large.is_empty() {
             return super::SetSize::from_zeros(LEAST_BITS, zeros(&*self.small) as u32);
         }
@@ -85,6 +84,12 @@ impl DistinctCounter {
         }
         super::SetSize::from_zeros(map.len().trailing_zeros() + 6, count as u32)
     }
+}
+
+/// The number of bits that are zero.
+#[multiversion(targets("x86_64+avx512f+avx512vpopcntdq", "x86_64+avx2+popcnt", "x86_64+popcnt"))]
+fn zeros(map: &[u64]) -> u64 {
+    map.iter().map(|word| u64::from(word.count_zeros())).sum()
 }
 
 /// Sets the bits of hashes in a map of the least size.

@@ -9,6 +9,7 @@
 use crate::error::Result;
 use crate::hash::{GOLDEN, SplitMix, fmix64};
 use crate::params::{Lanes, MAX_LANES};
+use multiversion::multiversion;
 
 /// The number of rounds that throw each hash into one lane. The first uses the hash itself.
 const ROUNDS: u32 = 3;
@@ -146,9 +147,8 @@ impl LaneTable {
             }
         });
         for lane in empty {
-            let (a, b) = hasher.affine[lane];
-            let least = distinct.iter().map(|x| a.wrapping_mul(*x).wrapping_add(b)).min();
-            if let Some(least) = least {
+            if !distinct.is_empty() {
+                let least = least_affine(&distinct, hasher.affine[lane]);
                 let value = FALLBACK | (least >> (64 - VALUE_BITS)) as u32;
                 self.values[lane] = value.min(EMPTY - 1);
             }
@@ -156,7 +156,24 @@ impl LaneTable {
     }
 }
 
+/// The least a * x + b of all hashes x; the greatest number if there are none.
+#[multiversion(targets("x86_64+avx512f+avx512dq", "aarch64+neon"))]
+fn least_affine(hashes: &[u64], (a, b): (u64, u64)) -> u64 {
+    // Several minima at a time: none waits for the one before.
+    const MINIMA: usize = 16;
+    let affine = |x: &u64| a.wrapping_mul(*x).wrapping_add(b);
+    let (rows, rest) = hashes.as_chunks::<MINIMA>();
+    let mut least = [u64::MAX; MINIMA];
+    for row in rows {
+        for (least, x) in least.iter_mut().zip(row) {
+            *least = affine(x).min(*least);
+        }
+    }
+    rest.iter().map(affine).chain(least).fold(u64::MAX, u64::min)
+}
+
 /// Throws each hash into its lane. With a salt, the hash is mixed again first.
+#[multiversion(targets("x86_64+avx512f+avx512dq+bmi1+bmi2", "x86_64+bmi1+bmi2"))]
 fn throw(
     values: &mut [u32; MAX_LANES],
     lanes: Lanes,
@@ -187,10 +204,17 @@ fn throw_into<const BITS: u32>(
     };
     // At the beginning of a text it is unpredictable whether a lane changes, so there is no branch.
     let mut lower = |(lane, value): (usize, u32)| values[lane] = values[lane].min(value);
-    match salt {
-        None => hashes.iter().for_each(|x| lower(split(*x))),
-        Some(salt) => hashes.iter().for_each(|x| lower(split(fmix64(x ^ salt)))),
+    let Some(salt) = salt else {
+        hashes.iter().for_each(|x| lower(split(*x)));
+        return;
+    };
+    // Rows of hashes can be mixed in vector registers.
+    const ROW: usize = 32;
+    let (rows, rest) = hashes.as_chunks::<ROW>();
+    for row in rows {
+        row.map(|x| fmix64(x ^ salt)).into_iter().for_each(|x| lower(split(x)));
     }
+    rest.iter().for_each(|x| lower(split(fmix64(x ^ salt))));
 }
 
 /// The full-width sketch of a non-empty set, with four bytes a lane. A
@@ -241,12 +265,22 @@ impl Sketch {
 
     /// Returns the lanes in the one-byte form in which an index stores them.
     pub fn truncated(&self) -> Box<[u8]> {
-        self.lanes.iter().map(|lane| truncate(*lane)).collect()
+        truncate_all(&self.lanes)
     }
 }
 
+/// The one-byte forms of lanes.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl+avx512bw"))]
+pub(super) fn truncate_all(lanes: &[u32]) -> Box<[u8]> {
+    let mut truncated = vec![0; lanes.len()].into_boxed_slice();
+    for (byte, lane) in truncated.iter_mut().zip(lanes) {
+        *byte = truncate(*lane);
+    }
+    truncated
+}
+
 /// The one-byte form of a lane: the low 8 bits after mixing.
-#[inline]
+#[inline(always)]
 pub(crate) const fn truncate(lane: u32) -> u8 {
     fmix64(lane as u64 ^ GOLDEN) as u8
 }

@@ -3,7 +3,7 @@
 use super::count::DistinctCounter;
 use super::darts::DartHasher;
 use super::fingerprints::Fingerprints;
-use super::lanes::{LaneHasher, LaneTable, Sketch, truncate};
+use super::lanes::{LaneHasher, LaneTable, Sketch, truncate_all};
 use super::signature::{SetSize, Signature};
 use super::winnow::{Selection, Winnower, Winnowing};
 use crate::error::{Error, Result};
@@ -359,7 +359,7 @@ fn with_weights<T>(
 }
 
 fn signature(lanes: &[u32], size: SetSize) -> Signature {
-    Signature::new(lanes.iter().map(|lane| truncate(*lane)).collect(), size)
+    Signature::new(truncate_all(lanes), size)
 }
 
 #[cfg(test)]
