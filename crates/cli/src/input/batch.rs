@@ -1,4 +1,4 @@
-//! Batches of raw records, parsed on all threads.
+//! Batches of raw records, each parsed by one thread.
 
 use super::blocks::{Block, Line};
 use super::columns::{ColumnTable, Piece};
@@ -9,7 +9,6 @@ use super::record::{BadRecord, Record, TableHead};
 use super::rows::RowBlock;
 use super::table::Table;
 use super::warc::{WarcBlock, WarcParser};
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Some raw records, in order.
@@ -45,8 +44,9 @@ impl Batch {
         matches!(self, Self::Bad(_))
     }
 
-    /// Parses the records on all threads and passes each to `take`. Returns the results in order.
-    /// Blank lines between records of JSON or of a table are no records.
+    /// Parses the records and passes each to `take`. Returns the results in order. Blank lines
+    /// between records of JSON or of a table are no records. Only whole files are read on all
+    /// threads: other batches are parsed at the same time.
     pub fn parse<T: Send>(
         &self,
         take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Sync,
@@ -55,7 +55,7 @@ impl Batch {
             if let Some(line) = cut {
                 return vec![Err(stream.too_long(line))];
             }
-            let records = lines.into_par_iter().filter_map(|line| stream.record(line).transpose());
+            let records = lines.into_iter().filter_map(|line| stream.record(line).transpose());
             records.map(|record| record.and_then(&take)).collect()
         };
         match self {
@@ -67,21 +67,20 @@ impl Batch {
                 if let Some(bad) = table.left_out(block) {
                     return vec![Err(bad)];
                 }
-                let rows = block.rows().into_par_iter();
-                let record = |parser: &mut _, row| table.record(parser, row).and_then(&take);
-                rows.map_init(|| table.parser(), record).collect()
+                let mut parser = table.parser();
+                let record = |row| table.record(&mut parser, row).and_then(&take);
+                block.rows().into_iter().map(record).collect()
             }
             Self::Warc(parser, block) => {
                 if let Some(bad) = parser.left_out(block) {
                     return vec![Err(bad)];
                 }
-                let records = block.records().into_par_iter();
+                let records = block.records().into_iter();
                 let records = records.filter_map(|raw| parser.record(raw).transpose());
                 records.map(|record| record.and_then(&take)).collect()
             }
             Self::Columns(table, piece) => {
-                let rows = (0..piece.rows()).into_par_iter();
-                rows.map(|row| table.record(piece, row).and_then(&take)).collect()
+                (0..piece.rows()).map(|row| table.record(piece, row).and_then(&take)).collect()
             }
         }
     }

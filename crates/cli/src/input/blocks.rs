@@ -3,14 +3,17 @@
 use memchr::{memchr_iter, memrchr};
 use std::io::{self, Read};
 
-/// A block holds about this many bytes, but at least one line.
-pub(super) const BLOCK_BYTES: usize = 4 << 20;
+/// A block of the first ones of a stream holds about this many bytes, but at least one line.
+const FIRST_BLOCK_BYTES: usize = 256 << 10;
+
+/// A later block holds about this many bytes.
+const BLOCK_BYTES: usize = 4 << 20;
 
 /// The most lines of a block. A parsed record takes about 500 bytes, however short its line is.
 pub(super) const BLOCK_LINES: usize = 1 << 14;
 
 /// The most bytes of a read: they stay in the processor's cache until they are copied to the block.
-const READ_BYTES: usize = 256 << 10;
+pub(super) const READ_BYTES: usize = 256 << 10;
 
 /// The bytes of the longest line end, `\r\n`. It does not count towards the length of a line.
 pub(super) const END_BYTES: usize = 2;
@@ -92,6 +95,39 @@ impl<R: Read> StreamReader<R> {
     }
 }
 
+/// The approximate size of the next block of a stream.
+///
+/// A block is parsed by one thread. The first blocks are small, so that all threads have work soon
+/// and the first results come early. Large blocks cost less for each record.
+pub(super) struct BlockSize {
+    bytes: usize,
+    most: usize,
+    /// The number of blocks of this size so far.
+    blocks: usize,
+}
+
+impl BlockSize {
+    pub(super) const fn growing() -> Self {
+        Self { bytes: FIRST_BLOCK_BYTES, most: BLOCK_BYTES, blocks: 0 }
+    }
+
+    /// The same size for all blocks.
+    #[cfg(any(test, fuzzing))]
+    pub(super) const fn fixed(bytes: usize) -> Self {
+        Self { bytes, most: bytes, blocks: 0 }
+    }
+
+    /// The size of the next block, in bytes.
+    pub(super) fn next(&mut self) -> usize {
+        if self.blocks >= 2 * rayon::current_num_threads() {
+            self.bytes = (2 * self.bytes).min(self.most);
+            self.blocks = 0;
+        }
+        self.blocks += 1;
+        self.bytes
+    }
+}
+
 /// Cuts a stream into blocks of lines.
 pub struct Blocks<R> {
     source: StreamReader<R>,
@@ -102,8 +138,7 @@ pub struct Blocks<R> {
     whole: bool,
     /// The most bytes of a line, or of the whole text. It bounds the memory of a block.
     most: usize,
-    /// The approximate size of a block.
-    pub(super) block_bytes: usize,
+    pub(super) size: BlockSize,
 }
 
 impl<R: Read> Blocks<R> {
@@ -116,7 +151,7 @@ impl<R: Read> Blocks<R> {
             ended: false,
             whole: false,
             most,
-            block_bytes: BLOCK_BYTES,
+            size: BlockSize::growing(),
         }
     }
 
@@ -128,6 +163,7 @@ impl<R: Read> Blocks<R> {
     /// Reads the next block; `None` at the end of the stream.
     pub fn read_block(&mut self) -> io::Result<Option<Block>> {
         let mut bytes = std::mem::take(&mut self.rest);
+        let size = self.size.next();
         let (mut searched, mut last_end) = (0, None);
         // Lines of a slow stream are passed on as they come: a block need not be full.
         let mut more_at_hand = false;
@@ -138,14 +174,14 @@ impl<R: Read> Blocks<R> {
                 searched = bytes.len();
             }
             match last_end {
-                Some(_) if self.ended || !more_at_hand || bytes.len() >= self.block_bytes => break,
+                Some(_) if self.ended || !more_at_hand || bytes.len() >= size => break,
                 None if bytes.len() > self.most.saturating_add(END_BYTES) => {
                     return self.skip_too_long().map(Some);
                 }
                 _ if self.ended => break,
                 _ => {}
             }
-            let missing = self.block_bytes.saturating_sub(bytes.len()).max(self.block_bytes / 64);
+            let missing = size.saturating_sub(bytes.len()).max(size / 64);
             if more_at_hand {
                 bytes.reserve(missing);
             }

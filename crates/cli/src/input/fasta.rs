@@ -1,6 +1,6 @@
 //! Cuts FASTA into its records. Each begins with a line that begins with `>`.
 
-use super::blocks::{BLOCK_BYTES, BLOCK_LINES, Line, StreamReader};
+use super::blocks::{BLOCK_LINES, BlockSize, Line, StreamReader};
 use super::record::BYTE_ORDER_MARK;
 use memchr::{memchr, memchr_iter, memchr2};
 use std::io::{self, Read};
@@ -113,8 +113,7 @@ pub(super) struct SequenceBlocks<R> {
     ended: bool,
     /// The most bytes of a record, line ends included. It bounds the memory of a block.
     most: usize,
-    /// The approximate size of a block.
-    pub(super) block_bytes: usize,
+    pub(super) size: BlockSize,
 }
 
 impl<R: Read> SequenceBlocks<R> {
@@ -125,7 +124,7 @@ impl<R: Read> SequenceBlocks<R> {
             line: 1,
             ended: false,
             most,
-            block_bytes: BLOCK_BYTES,
+            size: BlockSize::growing(),
         }
     }
 
@@ -171,6 +170,7 @@ impl<R: Read> SequenceBlocks<R> {
         // The places where records begin, the first at 0. All bytes before `seen` were searched.
         let (mut starts, mut seen) = (vec![0], 1);
         let mut more_at_hand = false;
+        let size = self.size.next();
         loop {
             while starts.len() <= BLOCK_LINES {
                 match next_start(&bytes, seen) {
@@ -186,7 +186,7 @@ impl<R: Read> SequenceBlocks<R> {
             }
             let open = starts.last().copied().unwrap_or_default();
             let complete = starts.len() > 1;
-            let enough = self.ended || !more_at_hand || bytes.len() >= self.block_bytes;
+            let enough = self.ended || !more_at_hand || bytes.len() >= size;
             if self.ended || starts.len() > BLOCK_LINES || complete && enough {
                 break;
             }
@@ -196,7 +196,7 @@ impl<R: Read> SequenceBlocks<R> {
                     false => return self.skip(&bytes).map(Some),
                 }
             }
-            let want = self.block_bytes.saturating_sub(bytes.len()).max(self.block_bytes / 64);
+            let want = size.saturating_sub(bytes.len()).max(size / 64);
             let read = self.source.read_some(want, &mut bytes)?;
             (self.ended, more_at_hand) = (read == 0, read == want);
         }

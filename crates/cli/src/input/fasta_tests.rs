@@ -16,7 +16,7 @@ fn cut(text: &[u8], drip: usize, most: usize) -> Result<Vec<CutRecord>, NoFasta>
         }
     }
     let mut sequences = SequenceBlocks::new(Drip(text, drip), Vec::new(), most);
-    sequences.block_bytes = 64;
+    sequences.size = BlockSize::fixed(64);
     sequences.begin().expect("memory can be read")?;
     let mut out = Vec::new();
     while let Some(block) = sequences.next().expect("memory can be read") {

@@ -2,7 +2,7 @@
 //! serde_json.
 
 use super::batch::Batch;
-use super::blocks::Blocks;
+use super::blocks::{BlockSize, Blocks};
 use super::compression;
 use super::drip::Drip;
 use super::format::first_character;
@@ -56,7 +56,7 @@ pub fn lines(input: &[u8]) {
             Blocks::new(drops, start, most)
         }
     };
-    blocks.block_bytes = 64 + usize::from(block);
+    blocks.size = BlockSize::fixed(64 + usize::from(block));
     let mut taken: BTreeMap<u64, Taken> = BTreeMap::new();
     while let Some(block) = blocks.read_block().expect("memory can be read") {
         let records = Batch::Lines(stream.clone(), block)

@@ -1,6 +1,6 @@
 //! Cuts a table into its records. A line end inside quotes does not end a record.
 
-use super::blocks::{BLOCK_BYTES, BLOCK_LINES, END_BYTES, StreamReader};
+use super::blocks::{BLOCK_LINES, BlockSize, END_BYTES, StreamReader};
 use super::record::BYTE_ORDER_MARK;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use memchr::memchr_iter;
@@ -75,8 +75,7 @@ pub(super) struct RowBlocks<R> {
     ended: bool,
     /// The most bytes of a record. It bounds the memory of a block.
     most: usize,
-    /// The approximate size of a block.
-    pub(super) block_bytes: usize,
+    pub(super) size: BlockSize,
 }
 
 impl<R: Read> RowBlocks<R> {
@@ -90,7 +89,7 @@ impl<R: Read> RowBlocks<R> {
             started: false,
             ended: false,
             most,
-            block_bytes: BLOCK_BYTES,
+            size: BlockSize::growing(),
         }
     }
 
@@ -109,6 +108,7 @@ impl<R: Read> RowBlocks<R> {
         // The incomplete record begins at `start`. The parser has seen all bytes before `at`.
         let (mut start, mut at) = (0, self.seen);
         let mut more_at_hand = false;
+        let size = self.size.next();
         loop {
             self.scan(&mut block, &mut start, &mut at, most_rows);
             let RowBlock { bytes, places, .. } = &mut block;
@@ -120,7 +120,7 @@ impl<R: Read> RowBlocks<R> {
                     return Ok(Some(self.left_out(Cut::OpenQuote, &[])));
                 }
             }
-            let enough = self.ended || !more_at_hand || at >= self.block_bytes;
+            let enough = self.ended || !more_at_hand || at >= size;
             if self.ended || !places.is_empty() && (places.len() == most_rows || enough) {
                 break;
             }
@@ -132,7 +132,7 @@ impl<R: Read> RowBlocks<R> {
                 bytes.drain(..start);
                 return self.skip(bytes, at - start).map(Some);
             }
-            let want = self.block_bytes.saturating_sub(bytes.len()).max(self.block_bytes / 64);
+            let want = size.saturating_sub(bytes.len()).max(size / 64);
             let read = self.source.read_some(want, bytes)?;
             (self.ended, more_at_hand) = (read == 0, read == want);
         }
@@ -247,7 +247,7 @@ mod tests {
             }
         }
         let mut rows = RowBlocks::new(Drip(text, drip), Vec::new(), b',', most);
-        rows.block_bytes = 64;
+        rows.size = BlockSize::fixed(64);
         let mut out = Vec::new();
         let mut next = rows.header();
         while let Some(block) = next.expect("memory can be read") {

@@ -1,7 +1,7 @@
 //! Records of WARC (ISO 28500), of which those that hold a text are documents: pages as crawlers
 //! store them, and the plain texts of WET.
 
-use super::blocks::{BLOCK_BYTES, BLOCK_LINES, StreamReader};
+use super::blocks::{BLOCK_LINES, BlockSize, READ_BYTES, StreamReader};
 use super::encoding::decoded;
 use super::record::{BadRecord, Body, Naming, RawRecord, Record, RecordName, too_long};
 use super::text_form::TextForm;
@@ -86,6 +86,7 @@ pub(super) struct WarcBlocks<R> {
     failed: Option<io::Error>,
     /// The most bytes of the body of a record.
     most: usize,
+    size: BlockSize,
 }
 
 /// What stands at a place of the stream.
@@ -104,7 +105,8 @@ impl<R: Read> WarcBlocks<R> {
     pub(super) fn new(stream: R, read_already: Vec<u8>, most: usize) -> Self {
         let source = StreamReader::new(stream);
         let (skip, number, ended, failed) = (0, 0, false, None);
-        Self { source, rest: read_already, skip, number, ended, failed, most }
+        let size = BlockSize::growing();
+        Self { source, rest: read_already, skip, number, ended, failed, most, size }
     }
 
     /// Reads the next records that may be documents; `None` at the end of the stream. The records
@@ -127,6 +129,7 @@ impl<R: Read> WarcBlocks<R> {
     /// Takes records into a block, whose bytes are those that were read already.
     fn fill(&mut self, block: &mut WarcBlock) -> io::Result<()> {
         let (mut at, mut more_at_hand) = (0, true);
+        let size = self.size.next();
         loop {
             at += self.pass_over(block.bytes.len() - at);
             match self.frame(&block.bytes, at)? {
@@ -160,7 +163,7 @@ impl<R: Read> WarcBlocks<R> {
                 Frame::Nothing if self.ended => break,
                 Frame::Begun | Frame::Nothing => {}
             }
-            let enough = !more_at_hand || block.bytes.len() >= BLOCK_BYTES;
+            let enough = !more_at_hand || block.bytes.len() >= size;
             if !block.places.is_empty() && enough {
                 break;
             }
@@ -168,7 +171,7 @@ impl<R: Read> WarcBlocks<R> {
                 block.bytes.drain(..at);
                 at = 0;
             }
-            let want = BLOCK_BYTES / 16;
+            let want = size.min(READ_BYTES);
             let read = self.source.read_some(want, &mut block.bytes)?;
             (self.ended, more_at_hand) = (read == 0, read == want);
             if self.ended && self.skip > 0 {

@@ -119,9 +119,10 @@ struct Parser<F> {
 
 /// Starts reading records for an index with these settings. `take` runs on all threads.
 ///
-/// One thread reads. A pool parses a few batches at once, so that none of its threads waits for the
-/// end of a batch. It is not the pool on which the library shares its work, because that work would
-/// wait until all earlier batches are parsed.
+/// One thread reads. A pool parses a few batches at once, each of them on one thread: a thread that
+/// waited for another part of its batch would begin the next batch, and end its own after that one.
+/// It is not the pool on which the library shares its work, because that work would wait until all
+/// earlier batches are parsed.
 pub fn start<T: Send + 'static>(
     mut inputs: Inputs,
     settings: &Settings,
@@ -164,7 +165,7 @@ pub fn start<T: Send + 'static>(
 }
 
 impl<F> Parser<F> {
-    /// Parses the records of a batch on all threads.
+    /// Parses the records of a batch.
     fn parse<T: Send>(&self, batch: &Batch) -> ParsedRecords<T>
     where
         F: Fn(Record<'_>) -> Result<T, BadRecord> + Sync,
