@@ -127,8 +127,13 @@ impl LaneTable {
             });
         }
         // The tag of the fallback is above all others, so only empty lanes can take its values.
-        let empty: Vec<usize> =
-            (0..hasher.lanes.get()).filter(|&lane| self.values[lane] == EMPTY).collect();
+        // It is unpredictable which lanes are empty, so there is no branch.
+        let (mut empty, mut count) = ([0; MAX_LANES], 0);
+        for (lane, value) in self.values(hasher.lanes.get()).iter().enumerate() {
+            empty[count] = lane;
+            count += usize::from(*value == EMPTY);
+        }
+        let empty = &empty[..count];
         if empty.is_empty() {
             return;
         }
@@ -146,30 +151,22 @@ impl LaneTable {
                 room = FEW + 2 * distinct.len();
             }
         });
-        for lane in empty {
-            if !distinct.is_empty() {
-                let least = least_affine(&distinct, hasher.affine[lane]);
-                let value = FALLBACK | (least >> (64 - VALUE_BITS)) as u32;
-                self.values[lane] = value.min(EMPTY - 1);
-            }
+        let Some(first) = distinct.first().copied() else { return };
+        // Whole vector registers: repetitions change no minimum.
+        distinct.resize(distinct.len().next_multiple_of(8), first);
+        for &lane in empty {
+            let least = least_affine(&distinct, hasher.affine[lane]);
+            let value = FALLBACK | (least >> (64 - VALUE_BITS)) as u32;
+            self.values[lane] = value.min(EMPTY - 1);
         }
     }
 }
 
 /// The least a * x + b of all hashes x; the greatest number if there are none.
-#[multiversion(targets("x86_64+avx512f+avx512dq", "aarch64+neon"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq"))]
 fn least_affine(hashes: &[u64], (a, b): (u64, u64)) -> u64 {
-    // Several minima at a time: none waits for the one before.
-    const MINIMA: usize = 16;
-    let affine = |x: &u64| a.wrapping_mul(*x).wrapping_add(b);
-    let (rows, rest) = hashes.as_chunks::<MINIMA>();
-    let mut least = [u64::MAX; MINIMA];
-    for row in rows {
-        for (least, x) in least.iter_mut().zip(row) {
-            *least = affine(x).min(*least);
-        }
-    }
-    rest.iter().map(affine).chain(least).fold(u64::MAX, u64::min)
+    // A fold of numbers, unlike `min` of an iterator, is done in vector registers.
+    hashes.iter().fold(u64::MAX, |least, x| least.min(a.wrapping_mul(*x).wrapping_add(b)))
 }
 
 /// Throws each hash into its lane. With a salt, the hash is mixed again first.
@@ -208,11 +205,15 @@ fn throw_into<const BITS: u32>(
         hashes.iter().for_each(|x| lower(split(*x)));
         return;
     };
-    // Rows of hashes can be mixed in vector registers.
+    // Rows of hashes are mixed in vector registers.
     const ROW: usize = 32;
     let (rows, rest) = hashes.as_chunks::<ROW>();
+    let mut mixed = [0; ROW];
     for row in rows {
-        row.map(|x| fmix64(x ^ salt)).into_iter().for_each(|x| lower(split(x)));
+        for (mixed, x) in mixed.iter_mut().zip(row) {
+            *mixed = fmix64(x ^ salt);
+        }
+        mixed.iter().for_each(|x| lower(split(*x)));
     }
     rest.iter().for_each(|x| lower(split(fmix64(x ^ salt))));
 }
