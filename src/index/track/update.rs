@@ -162,7 +162,7 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
                 }
             }
             let mut shared = SharedBuckets::default();
-            view.read_buckets(BandNo(band as u8), &buckets, |docs| {
+            view.read_shared_buckets(BandNo(band as u8), &buckets, |docs| {
                 docs.retain(|doc| u64::from(doc.0) < new.end);
                 if docs.len() > 1 {
                     shared.push(docs.iter().copied());

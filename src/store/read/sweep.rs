@@ -13,12 +13,12 @@ use crate::store::storage_error::guard;
 type Found = (u32, DocNo);
 
 impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
-    /// Calls `visit` with the live documents of each of some buckets of a band, by number. The
-    /// words of the buckets ascend and do not overlap.
+    /// Calls `visit` with the live documents, by number, of those of some buckets of a band that
+    /// have more than one. The words of the buckets ascend and do not overlap.
     ///
     /// Filters, columns and chunks have the order of words, so that memory is read in order and
     /// each chunk is opened once. Looking up 10,000 buckets one by one takes twice as long.
-    pub(crate) fn read_buckets(
+    pub(crate) fn read_shared_buckets(
         &self,
         band: BandNo,
         buckets: &[WordRange],
@@ -35,9 +35,13 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             for segment in self.state.tail.segments() {
                 docs.extend_from_slice(segment.bucket(Bucket { band, words: *words }));
             }
-            docs.retain(|doc| self.is_live(*doc));
-            docs.sort_unstable();
-            visit(&mut docs);
+            if docs.len() > 1 && !self.state.tombstones.is_empty() {
+                docs.retain(|doc| self.is_live(*doc));
+            }
+            if docs.len() > 1 {
+                docs.sort_unstable();
+                visit(&mut docs);
+            }
         }
         Ok(())
     }
