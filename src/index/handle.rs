@@ -1,6 +1,7 @@
 //! Handles to an open index, for reading and writing or for reading only.
 
 use crate::error::{Error, Result};
+use crate::index::ask::set_sizes::LatestClasses;
 use crate::index::ask::verify::Margins;
 use crate::index::document::Document;
 use crate::index::options::IndexOptions;
@@ -43,6 +44,7 @@ use std::time::SystemTime;
 pub struct Index {
     engine: Arc<Engine>,
     sketcher: Arc<Sketcher>,
+    latest_classes: Arc<LatestClasses>,
     /// The options that it was opened with, which say how long to wait for other processes.
     options: IndexOptions,
 }
@@ -56,7 +58,8 @@ impl fmt::Debug for Index {
 impl Index {
     pub(crate) fn new(engine: Arc<Engine>) -> Result<Self> {
         let sketcher = Arc::new(engine.settings().sketcher()?);
-        Ok(Self { engine, sketcher, options: IndexOptions::new() })
+        let (latest_classes, options) = (Arc::default(), IndexOptions::new());
+        Ok(Self { engine, sketcher, latest_classes, options })
     }
 
     pub(crate) fn with_options(self, options: IndexOptions) -> Self {
@@ -180,7 +183,7 @@ impl Index {
     ///
     /// [`Error::Io`] or [`Error::Damaged`] if the file cannot be read.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        Ok(Snapshot::new(self.engine.read()?, Arc::clone(&self.sketcher)))
+        Ok(Snapshot::new(self.engine.read()?, Arc::clone(&self.sketcher), &self.latest_classes))
     }
 
     /// Checks all invariants of the file format on the current state. See [`Snapshot::check`].
@@ -352,6 +355,7 @@ impl Index {
 pub struct ReadOnlyIndex {
     engine: Arc<Engine>,
     sketcher: Arc<Sketcher>,
+    latest_classes: Arc<LatestClasses>,
 }
 
 impl fmt::Debug for ReadOnlyIndex {
@@ -363,7 +367,7 @@ impl fmt::Debug for ReadOnlyIndex {
 impl ReadOnlyIndex {
     pub(crate) fn new(engine: Arc<Engine>) -> Result<Self> {
         let sketcher = Arc::new(engine.settings().sketcher()?);
-        Ok(Self { engine, sketcher })
+        Ok(Self { engine, sketcher, latest_classes: Arc::default() })
     }
 
     /// Opens an index for reading.
@@ -404,7 +408,7 @@ impl ReadOnlyIndex {
     /// - [`Error::Locked`] if another process shrinks the file and takes longer than 5 seconds.
     /// - [`Error::Io`] or [`Error::Damaged`] if the file cannot be read.
     pub fn snapshot(&self) -> Result<Snapshot> {
-        Ok(Snapshot::new(self.engine.read()?, Arc::clone(&self.sketcher)))
+        Ok(Snapshot::new(self.engine.read()?, Arc::clone(&self.sketcher), &self.latest_classes))
     }
 
     /// Checks all invariants of the file format on the current state. See [`Snapshot::check`].

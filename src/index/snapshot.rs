@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::index::ask::bucket_sizes::BucketSizes;
 use crate::index::ask::passages::PassageQuery;
 use crate::index::ask::query::Query;
-use crate::index::ask::set_sizes::SetSizes;
+use crate::index::ask::set_sizes::{LatestClasses, SetSizes};
 use crate::index::ask::text_cache::TextCache;
 use crate::index::ask::verify::Margins;
 use crate::index::document::DocumentInfo;
@@ -48,12 +48,19 @@ impl fmt::Debug for Snapshot {
 }
 
 impl Snapshot {
-    pub(crate) fn new(reader: Reader, sketcher: Arc<Sketcher>) -> Self {
-        let (margins, sizes, texts) = Default::default();
+    pub(crate) fn new(
+        reader: Reader,
+        sketcher: Arc<Sketcher>,
+        latest_classes: &Arc<LatestClasses>,
+    ) -> Self {
+        let (margins, texts) = Default::default();
+        let sizes = SetSizes::new(latest_classes);
         Self { reader, sketcher, sizes, margins, texts }
     }
 
-    pub(crate) fn view(&self) -> View<'_, impl ChunkTable + use<>, impl DocTable + use<>> {
+    pub(crate) fn view(
+        &self,
+    ) -> View<'_, impl ChunkTable + Sync + use<>, impl DocTable + Sync + use<>> {
         self.reader.view()
     }
 

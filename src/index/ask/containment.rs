@@ -330,9 +330,9 @@ impl Query<'_> {
 
         let plan = search.plan.clone();
         let is_scanned = |class| plan.class(class).search == ClassSearch::Scan;
-        let classes = self.snapshot.sizes().scan(&view, is_scanned, |placed, other| {
-            let SizedDoc { doc, class, size } = placed;
-            let equal = search.equal_lanes(other);
+        let equal = |other: &[u8]| equal_lanes(asked.signature.lanes(), other);
+        let classes = self.snapshot.sizes().scan(&view, is_scanned, equal, |sized, equal| {
+            let SizedDoc { doc, class, size } = sized;
             search.meet(Compared { doc, class, equal, size: size.estimate() });
         })?;
         let mut searched = SizesSearched::new(&search.plan, &classes);

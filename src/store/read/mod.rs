@@ -6,5 +6,6 @@ pub(crate) mod foretold;
 mod ids;
 pub(crate) mod reader;
 pub(crate) mod recent_lanes;
+mod signatures;
 mod sweep;
 pub(crate) mod view;
