@@ -247,7 +247,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
         announce_standard_input(global, &args.paths);
         let mut inputs = args.input.of(&args.paths, &args.index, settings.weighted);
         inputs.leave_out.extend(args.results.file().map(Path::to_owned));
-        let records = records::start(inputs, &settings, move |record| {
+        let records = records::start_long(inputs, &settings, move |record| {
             let (query, own) = names_of(&record);
             // An error here comes from the index, not from the record, so it ends the command.
             let matches = options.ask(&shared, record.body.content(), own.as_deref());

@@ -107,7 +107,7 @@ pub(super) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
         announce_standard_input(global, &args.paths);
         let mut inputs = args.input.of(&args.paths, &args.index, settings.weighted);
         inputs.leave_out.extend(args.results.file().map(Path::to_owned));
-        let records = records::start(inputs, &settings, move |record| {
+        let records = records::start_long(inputs, &settings, move |record| {
             let (query, own) = names_of(&record);
             let content = record.body.content();
             let text = match content {

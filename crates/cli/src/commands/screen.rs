@@ -275,7 +275,7 @@ impl Screen {
         let mut inputs = self.inputs(targets, &settings);
         self.naming.apply(&mut inputs, quiet);
         let cuts = self.remove == Remove::Spans;
-        records::start(inputs, &settings, move |record| {
+        records::start_long(inputs, &settings, move |record| {
             let place = record.place;
             let id = match record.name {
                 RecordName::Id(id) => id,

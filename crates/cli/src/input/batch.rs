@@ -1,4 +1,4 @@
-//! Batches of raw records, each parsed by one thread.
+//! Batches of raw records, and how they are parsed.
 
 use super::blocks::{Block, Line};
 use super::columns::{ColumnTable, Piece};
@@ -9,7 +9,18 @@ use super::record::{BadRecord, Record, TableHead};
 use super::rows::RowBlock;
 use super::table::Table;
 use super::warc::{WarcBlock, WarcParser};
+use rayon::prelude::*;
 use std::sync::Arc;
+
+/// What threads share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Batches that are parsed at the same time, each by one thread. For records that take
+    /// microseconds.
+    Batches,
+    /// The records of a batch. For records that may take long, of which there may be few.
+    Records,
+}
 
 /// Some raw records, in order.
 pub enum Batch {
@@ -45,18 +56,19 @@ impl Batch {
     }
 
     /// Parses the records and passes each to `take`. Returns the results in order. Blank lines
-    /// between records of JSON or of a table are no records. Only whole files are read on all
-    /// threads: other batches are parsed at the same time.
+    /// between records of JSON or of a table are no records. Threads always share whole files and
+    /// the rows of a piece of a table by columns, which is larger than a block.
     pub fn parse<T: Send>(
         &self,
+        sharing: Sharing,
         take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Sync,
     ) -> Vec<Result<T, BadRecord>> {
         let lines = |stream: &LineParser, cut: Option<u64>, lines: Vec<Line<'_>>| {
             if let Some(line) = cut {
                 return vec![Err(stream.too_long(line))];
             }
-            let records = lines.into_iter().filter_map(|line| stream.record(line).transpose());
-            records.map(|record| record.and_then(&take)).collect()
+            let record = |line| Some(stream.record(line).transpose()?.and_then(&take));
+            each(lines, sharing, record)
         };
         match self {
             Self::Bad(bad) => vec![Err(bad.clone())],
@@ -67,21 +79,42 @@ impl Batch {
                 if let Some(bad) = table.left_out(block) {
                     return vec![Err(bad)];
                 }
-                let mut parser = table.parser();
-                let record = |row| table.record(&mut parser, row).and_then(&take);
-                block.rows().into_iter().map(record).collect()
+                let record = |parser: &mut _, row| table.record(parser, row).and_then(&take);
+                let rows = block.rows();
+                match sharing {
+                    Sharing::Batches => {
+                        let mut parser = table.parser();
+                        rows.into_iter().map(|row| record(&mut parser, row)).collect()
+                    }
+                    Sharing::Records => {
+                        rows.into_par_iter().map_init(|| table.parser(), record).collect()
+                    }
+                }
             }
             Self::Warc(parser, block) => {
                 if let Some(bad) = parser.left_out(block) {
                     return vec![Err(bad)];
                 }
-                let records = block.records().into_iter();
-                let records = records.filter_map(|raw| parser.record(raw).transpose());
-                records.map(|record| record.and_then(&take)).collect()
+                let record = |raw| Some(parser.record(raw).transpose()?.and_then(&take));
+                each(block.records(), sharing, record)
             }
             Self::Columns(table, piece) => {
-                (0..piece.rows()).map(|row| table.record(piece, row).and_then(&take)).collect()
+                let rows = (0..piece.rows()).into_par_iter();
+                rows.map(|row| table.record(piece, row).and_then(&take)).collect()
             }
         }
+    }
+}
+
+/// Applies a function to all items, on all threads if they share records. Keeps what there is, in
+/// order.
+fn each<I: Send, T: Send>(
+    items: Vec<I>,
+    sharing: Sharing,
+    apply: impl Fn(I) -> Option<T> + Sync + Send,
+) -> Vec<T> {
+    match sharing {
+        Sharing::Batches => items.into_iter().filter_map(apply).collect(),
+        Sharing::Records => items.into_par_iter().filter_map(apply).collect(),
     }
 }

@@ -1,7 +1,7 @@
 //! Fuzzing: any stream, read in pieces of any size, against a plain split and the values of
 //! serde_json.
 
-use super::batch::Batch;
+use super::batch::{Batch, Sharing};
 use super::blocks::{BlockSize, Blocks};
 use super::compression;
 use super::drip::Drip;
@@ -59,8 +59,9 @@ pub fn lines(input: &[u8]) {
     blocks.size = BlockSize::fixed(64 + usize::from(block));
     let mut taken: BTreeMap<u64, Taken> = BTreeMap::new();
     while let Some(block) = blocks.read_block().expect("memory can be read") {
-        let records = Batch::Lines(stream.clone(), block)
-            .parse(|record| Ok((record.place, (record.name, record.body.into_owned()))));
+        let records = Batch::Lines(stream.clone(), block).parse(Sharing::Batches, |record| {
+            Ok((record.place, (record.name, record.body.into_owned())))
+        });
         for record in records {
             let (place, record) = match record {
                 Ok((place, record)) => (place, Ok(record)),

@@ -1,5 +1,6 @@
 //! Fuzzing: any bytes in any format of records, read in pieces of any size.
 
+use super::batch::Sharing;
 use super::drip::Drip;
 use super::format::Format;
 use super::inputs::Inputs;
@@ -95,8 +96,9 @@ fn read(inputs: &Inputs, bytes: &[u8], size: usize) -> Vec<Taken> {
                 return all;
             }
         };
-        let records =
-            batch.parse(|record| Ok((record.place, record.name, record.body.into_owned())));
+        let records = batch.parse(Sharing::Batches, |record| {
+            Ok((record.place, record.name, record.body.into_owned()))
+        });
         all.extend(records.into_iter().map(|record| record.map_err(|bad| (bad.place, bad.cause))));
     }
 }

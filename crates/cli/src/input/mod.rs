@@ -48,7 +48,7 @@ mod warc;
 mod whole_text;
 
 pub use ahead::{Ahead, Next};
-pub use batch::Batch;
+pub use batch::{Batch, Sharing};
 pub use blocks::{Block, Blocks, Line};
 #[cfg(not(feature = "tables"))]
 pub use columns::NO_TABLES;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::input::Format;
+use crate::input::batch::Sharing;
 use crate::input::compression::packing::{gzip, zstd};
 use crate::input::json::Fields;
 use crate::input::record::RawRecord;
@@ -62,7 +63,7 @@ fn every_expected_byte_is_counted_whatever_becomes_of_it() {
         assert_eq!(reading.expected_bytes(), Some(expected));
         let mut passed = 0;
         for (batch, bytes) in reading {
-            batch.parse(|_| Ok(()));
+            batch.parse(Sharing::Batches, |_| Ok(()));
             passed += bytes;
             assert!(passed <= expected);
         }
@@ -82,7 +83,7 @@ fn written_again(name: &str, bytes: &[u8], format: Format) -> Vec<u8> {
             RawRecord::Bytes(bytes) | RawRecord::Warc(bytes) => (Vec::new(), bytes.to_vec()),
             RawRecord::Row { header, bytes } => (header.to_vec(), bytes.to_vec()),
         };
-        for taken in batch.parse(|record| Ok(raw(record.raw))) {
+        for taken in batch.parse(Sharing::Batches, |record| Ok(raw(record.raw))) {
             let (header, record) = taken.expect("a good record");
             if out.is_empty() {
                 out.extend(header);

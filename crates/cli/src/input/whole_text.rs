@@ -1,5 +1,6 @@
 //! Reads one input as one text.
 
+use super::batch::Sharing;
 use super::format::Format;
 use super::inputs::Inputs;
 use super::record::BadRecord;
@@ -16,7 +17,9 @@ pub fn whole_text(path: &Path, most: usize) -> Result<String, BadRecord> {
     let reading = Reading::new(Inputs { paths, format: Format::Text, most, ..Inputs::default() });
     let mut text = String::new();
     for (batch, _) in reading {
-        for part in batch.parse(|record| Ok(record.body.text().unwrap_or_default().to_owned())) {
+        for part in batch
+            .parse(Sharing::Batches, |record| Ok(record.body.text().unwrap_or_default().to_owned()))
+        {
             text.push_str(&part?);
         }
     }

@@ -1,7 +1,7 @@
 //! Reading and parsing records on other threads while this thread uses the results.
 
 use crate::input::{
-    BadRecord, Batch, Body, Inputs, Reading, Record, RecordCount, RecordLimit, RecordName,
+    BadRecord, Batch, Body, Inputs, Reading, Record, RecordCount, RecordLimit, RecordName, Sharing,
     TableHead, WANTS_WEIGHTS, no_sequence, too_long_normalized,
 };
 use crate::run::bad_records::BadRecords;
@@ -114,16 +114,36 @@ struct Parser<F> {
     id_hash: bool,
     /// The most bytes of a record.
     most: usize,
+    sharing: Sharing,
     take: F,
 }
 
-/// Starts reading records for an index with these settings. `take` runs on all threads.
+/// Starts reading records for an index with these settings. `take` runs on all threads, and takes
+/// microseconds.
 ///
 /// One thread reads. A pool parses a few batches at once, each of them on one thread: a thread that
 /// waited for another part of its batch would begin the next batch, and end its own after that one.
 /// It is not the pool on which the library shares its work, because that work would wait until all
 /// earlier batches are parsed.
 pub fn start<T: Send + 'static>(
+    inputs: Inputs,
+    settings: &Settings,
+    take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Send + Sync + 'static,
+) -> Result<Records<T>, Failure> {
+    start_sharing(Sharing::Batches, inputs, settings, take)
+}
+
+/// As [`start`], for a `take` that may take long: threads share the records of each batch.
+pub fn start_long<T: Send + 'static>(
+    inputs: Inputs,
+    settings: &Settings,
+    take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Send + Sync + 'static,
+) -> Result<Records<T>, Failure> {
+    start_sharing(Sharing::Records, inputs, settings, take)
+}
+
+fn start_sharing<T: Send + 'static>(
+    sharing: Sharing,
     mut inputs: Inputs,
     settings: &Settings,
     take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Send + Sync + 'static,
@@ -135,6 +155,7 @@ pub fn start<T: Send + 'static>(
         weighted: inputs.fields.weighted,
         id_hash: inputs.id_hash,
         most: inputs.most,
+        sharing,
         take,
     });
     let pool = TaskPool::start("parser")?;
@@ -182,7 +203,7 @@ impl<F> Parser<F> {
             (self.take)(record)
         };
         let (mut good, mut bad) = (Vec::new(), Vec::new());
-        for result in batch.parse(parse) {
+        for result in batch.parse(self.sharing, parse) {
             match result {
                 Ok(record) => good.push(record),
                 Err(record) => bad.push(record),
