@@ -174,10 +174,11 @@ impl<'s> Query<'s> {
     /// Documents are divided into classes by size. Each class is searched at the depth that the
     /// smallest similarity in it allows. A class for which the index has too few bands is scanned;
     /// [`Matches::sizes`] reports this. The first containment query of an open index reads all
-    /// signatures to learn the sizes, which take 4 bytes of memory per document from then on. In a
-    /// later [`Snapshot`], the first one reads those of new documents. Only if an empty document was
-    /// removed in between, or a document was removed and a merge has dropped what was left of it,
-    /// it reads all of them again. Each query reads the signatures that it scans.
+    /// signatures to learn the sizes, which take 4 bytes of memory per document from then on. That
+    /// of a later [`Snapshot`] reads only new signatures. It reads all of them if an empty document
+    /// was removed since, or if the index has dropped what it kept of a removed document, as a
+    /// flush or a merge does. So does that of a snapshot that is older than one asked before.
+    /// Each query reads the signatures that it scans.
     ///
     /// **With [passages](crate::IndexOptions::passages)** the answer is another one: how much of
     /// the query lies in passages that the document shares. It is exact with stored texts, and

@@ -16,9 +16,10 @@ const ROWS_OF_A_LOOKUP: u64 = 8;
 #[derive(Debug, Default)]
 pub(crate) struct LatestClasses(Mutex<Option<Arc<Classes>>>);
 
-/// The size classes of a snapshot's documents; `None` before the first scan.
+/// The size classes of a snapshot's documents.
 #[derive(Debug, Default)]
 pub(crate) struct SetSizes {
+    /// `None` before the first scan.
     known: Mutex<Option<Arc<Classes>>>,
     latest: Arc<LatestClasses>,
 }
@@ -31,7 +32,7 @@ pub(crate) struct SizedDoc {
     pub(crate) size: SetSize,
 }
 
-/// The size class of each non-empty document, at 4 bytes per document.
+/// The size class of each non-empty document, at 4 bytes per document, removed ones included.
 #[derive(Clone, Debug)]
 pub(crate) struct Classes {
     class_by_doc: DocMap,
@@ -39,9 +40,11 @@ pub(crate) struct Classes {
     documents: Vec<u64>,
     /// The number of all documents, empty ones included.
     all: u64,
+    /// The number of documents that were removed since all signatures were read.
+    removed: u64,
     /// The commit as of which this holds.
     commit: u64,
-    /// The number after those of all documents so far.
+    /// Documents from this number on were not read.
     upto: u64,
 }
 
@@ -67,11 +70,12 @@ impl SetSizes {
     }
 
     /// Hands the documents of the scanned classes to `meet`, with what `compare` says of their
-    /// lanes, and returns the classes of all. `compare` runs on all threads.
+    /// lanes, and returns the classes of all. `compare` may run on all threads.
     ///
     /// The first call does both in one pass over all signatures, unless the classes of an earlier
     /// snapshot are known: then it reads those of new documents first. Other threads that call this
-    /// meanwhile wait for that pass.
+    /// meanwhile wait. So that pass is done by one thread: if it shared its work, it could meet
+    /// another call in the pool, which waits for it.
     pub(crate) fn scan<P: ChunkTable + Sync, D: DocTable + Sync>(
         &self,
         view: &View<'_, P, D>,
@@ -84,12 +88,12 @@ impl SetSizes {
             && let Some(earlier) = self.latest.before(view.state.counters.commit)
             && let Some(classes) = earlier.followed(view)?
         {
-            *known = Some(Arc::new(classes));
+            self.latest.put(&classes);
+            *known = Some(classes);
         }
         if let Some(classes) = &*known {
             let classes = Arc::clone(classes);
             drop(known);
-            self.latest.put(&classes);
             classes.scan(view, is_scanned, compare, meet)?;
             return Ok(classes);
         }
@@ -110,15 +114,14 @@ impl SetSizes {
 impl Default for Classes {
     fn default() -> Self {
         let class_by_doc = DocMap::new(Self::NONE);
-        Self { class_by_doc, documents: Vec::new(), all: 0, commit: 0, upto: 0 }
+        Self { class_by_doc, documents: Vec::new(), all: 0, removed: 0, commit: 0, upto: 0 }
     }
 }
 
 impl Classes {
     const NONE: u32 = u32::MAX;
 
-    /// Reads the documents that are new since these classes were read, and hands those that are not
-    /// empty to `meet`.
+    /// Reads the documents from number `upto` on, and hands those that are not empty to `meet`.
     fn read<P: ChunkTable + Sync, D: DocTable + Sync, T: Send>(
         &mut self,
         view: &View<'_, P, D>,
@@ -131,7 +134,7 @@ impl Classes {
             let compared = (!size.is_empty()).then(|| compare(class, lanes));
             Some((SizedDoc { doc, class, size }, compared))
         };
-        view.map_signatures(self.upto..counters.next_doc, sized, |(sized, compared)| {
+        view.map_signatures(self.upto..counters.next_doc, false, sized, |(sized, compared)| {
             self.all += 1;
             if let Some(compared) = compared {
                 self.add(sized);
@@ -142,17 +145,23 @@ impl Classes {
         Ok(())
     }
 
-    /// The classes of a later snapshot; `None` if it is not known which documents were removed in
-    /// the meantime.
+    /// The classes of a snapshot of this commit or of a later one. `None` if it is not known which
+    /// documents were removed in the meantime, or if they are so many that they take most of the
+    /// memory.
     fn followed<P: ChunkTable + Sync, D: DocTable + Sync>(
-        &self,
+        self: &Arc<Self>,
         view: &View<'_, P, D>,
-    ) -> Result<Option<Self>> {
-        let mut classes = self.clone();
+    ) -> Result<Option<Arc<Self>>> {
+        let counters = view.state.counters;
+        if self.commit == counters.commit {
+            return Ok(Some(Arc::clone(self)));
+        }
+        let mut classes = Self::clone(self);
         view.state.tombstones.iter().for_each(|doc| classes.remove(doc));
         classes.read(view, |_, _| (), |_, ()| {})?;
         // A removed document that is among no tombstones, or was empty, is still counted.
-        Ok((classes.all == view.state.counters.documents).then_some(classes))
+        let is_right = classes.all == counters.documents;
+        Ok((is_right && classes.removed <= classes.all).then(|| Arc::new(classes)))
     }
 
     fn add(&mut self, SizedDoc { doc, class, .. }: SizedDoc) {
@@ -168,6 +177,7 @@ impl Classes {
             self.class_by_doc.set(doc, Self::NONE);
             self.documents[class] -= 1;
             self.all -= 1;
+            self.removed += 1;
         }
     }
 
@@ -198,8 +208,8 @@ impl Classes {
                 let class = self.of(doc).filter(|class| is_scanned(*class))?;
                 Some((SizedDoc { doc, class, size }, compare(lanes)))
             };
-            return view
-                .map_signatures(0..self.upto, compared, |(sized, equal)| meet(sized, equal));
+            let all = 0..self.upto;
+            return view.map_signatures(all, true, compared, |(sized, equal)| meet(sized, equal));
         }
         if scanned > 0 {
             for (doc, class) in self.class_by_doc.iter() {
@@ -301,9 +311,63 @@ mod tests {
         txn.commit().expect("committed");
         assert!(!followed(&index), "an empty document was removed");
         same(&index, 397);
-        index.compact().run().expect("compacted");
+        let earlier = index.snapshot().expect("a snapshot");
         insert(&index, 400..410);
-        assert!(followed(&index));
         same(&index, 407);
+        let sizes = SetSizes::new(&latest);
+        let mut found = 0;
+        sizes.scan(&earlier.view(), |_| true, |_| 0, |_, _| found += 1).expect("scanned");
+        assert_eq!(found, 397, "an earlier snapshot is read by itself");
+        drop(earlier);
+        let mut txn = index.begin_write().expect("begun");
+        assert!(txn.remove("200").expect("removed"));
+        let version = Document::from_signature("201", Signature::from_lanes(vec![7; 256], 99));
+        txn.insertion().document(version.expect("valid")).expect("replaced");
+        txn.commit().expect("committed");
+        index.compact().run().expect("compacted");
+        assert!(!followed(&index), "the tombstones are gone");
+        same(&index, 406);
+        insert(&index, 410..412);
+        assert!(followed(&index));
+        same(&index, 408);
+        let mut txn = index.begin_write().expect("begun");
+        let many: Vec<String> = (202..408).map(|number| number.to_string()).collect();
+        assert_eq!(txn.remove_batch(&many).expect("removed"), 206);
+        txn.commit().expect("committed");
+        assert!(!followed(&index), "more are removed than are left");
+        same(&index, 202);
+    }
+
+    /// The first scan holds a lock. If it waited for a pool meanwhile, it could meet a query there
+    /// that waits for the lock.
+    #[test]
+    fn many_scans_of_a_new_snapshot_at_once_end() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let index = Index::create(folder.path().join("i.twx")).expect("created");
+        insert(&index, 0..3_000);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().expect("a pool");
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let asked = std::thread::spawn(move || {
+            let snapshot = index.snapshot().expect("a snapshot");
+            for round in 0..50 {
+                let sizes = SetSizes::default();
+                let scan = || {
+                    let mut found = 0;
+                    let scan = sizes.scan(&snapshot.view(), |_| true, |_| 0, |_, _| found += 1);
+                    assert_eq!(scan.map(|_| found).ok(), Some(2_999));
+                };
+                // Queries that come one after the other, while threads have no other work.
+                pool.in_place_scope(|scope| {
+                    for _ in 0..8 {
+                        scope.spawn(|_| scan());
+                        std::thread::sleep(std::time::Duration::from_micros(20 * round));
+                    }
+                });
+            }
+            sender.send(()).expect("the test waits");
+        });
+        let ended = receiver.recv_timeout(std::time::Duration::from_secs(60));
+        assert!(ended.is_ok(), "the scans wait for each other, or failed");
+        asked.join().expect("no panic");
     }
 }

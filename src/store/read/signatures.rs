@@ -1,4 +1,4 @@
-//! Reads the signatures of many documents on all threads.
+//! Reads the signatures of many documents, on all threads if that is asked for.
 
 use crate::error::Result;
 use crate::sketch::SetSize;
@@ -10,14 +10,18 @@ use crate::store::storage_error::{Doing, damaged, guard};
 use std::ops::Range;
 
 /// The document numbers that one thread reads at a time, which bounds the memory of results.
-const PART: u64 = 1 << 13;
+const PART: u64 = if cfg!(test) { 64 } else { 1 << 13 };
 
 impl<P: ChunkTable + Sync, D: DocTable + Sync> View<'_, P, D> {
-    /// Calls `map` with the lanes and the set size of each live document with these numbers, on all
-    /// threads, and `take` with what it returns, in the order of numbers.
+    /// Calls `map` with the lanes and the set size of each live document with these numbers, and
+    /// `take` with what it returns, in the order of numbers.
+    ///
+    /// Reads on all threads if `shared`. A thread that waits for others may begin any other work of
+    /// their pool, so the caller must hold no lock then.
     pub(crate) fn map_signatures<T: Send>(
         &self,
         numbers: Range<u64>,
+        shared: bool,
         map: impl Fn(DocNo, &[u8], SetSize) -> Option<T> + Sync,
         mut take: impl FnMut(T),
     ) -> Result<()> {
@@ -26,8 +30,8 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> View<'_, P, D> {
         while from < numbers.end {
             let to = from.saturating_add(together).min(numbers.end);
             let starts: Vec<u64> = (from..to).step_by(PART as usize).collect();
-            let shared = to - from > parallel::MIN_DOCUMENTS as u64;
             let part = |start: u64| self.mapped(start..to.min(start + PART), &map);
+            let shared = shared && starts.len() > 1;
             for part in parallel::map(starts, shared, part) {
                 part?.into_iter().for_each(&mut take);
             }

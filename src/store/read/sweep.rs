@@ -13,8 +13,8 @@ use crate::store::storage_error::guard;
 type Found = (u32, DocNo);
 
 impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
-    /// Calls `visit` with the live documents, by number, of those of some buckets of a band that
-    /// have more than one. The words of the buckets ascend and do not overlap.
+    /// For each of these buckets of a band that has more than one live document, calls `visit` with
+    /// them, by number. The words of the buckets ascend and do not overlap.
     ///
     /// Filters, columns and chunks have the order of words, so that memory is read in order and
     /// each chunk is opened once. Looking up 10,000 buckets one by one takes twice as long.

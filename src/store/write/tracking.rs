@@ -142,19 +142,24 @@ impl<'t> ClusterRows<'t> {
     }
 }
 
-/// Inserts rows whose keys ascend. Those that follow all rows of the table go to its end together.
+/// Inserts rows whose keys ascend, each of them once. Those that follow all rows of the table go to
+/// its end together.
 fn insert_in_order<K>(
     table: &mut redb::Table<'_, K, &'static [u8]>,
     path: &Path,
-    rows: impl Iterator<Item = (K, Vec<u8>)>,
+    rows: impl ExactSizeIterator<Item = (K, Vec<u8>)>,
 ) -> Result<()>
 where
     K: redb::Key + for<'k> redb::Value<SelfType<'k> = K> + Copy + Ord + 'static,
 {
+    let is_one = rows.len() == 1;
     let last = table.last().doing(path, ACTION)?.map(|(key, _)| key.value());
     let mut rows = rows.peekable();
-    while let Some((key, row)) = rows.next_if(|(key, _)| Some(*key) <= last) {
+    while let Some((key, row)) = rows.next_if(|(key, _)| is_one || Some(*key) <= last) {
         table.insert(key, &row[..]).doing(path, ACTION)?;
+    }
+    if rows.peek().is_none() {
+        return Ok(());
     }
     let mut end = table.upper_bound_mut(Bound::<K>::Unbounded).doing(path, ACTION)?;
     for (key, row) in rows {

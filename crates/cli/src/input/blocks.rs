@@ -3,7 +3,7 @@
 use memchr::{memchr_iter, memrchr};
 use std::io::{self, Read};
 
-/// A block of the first ones of a stream holds about this many bytes, but at least one line.
+/// The first blocks of a stream hold about this many bytes each, but at least one line.
 const FIRST_BLOCK_BYTES: usize = 256 << 10;
 
 /// A later block holds about this many bytes.
@@ -126,6 +126,11 @@ impl BlockSize {
         self.blocks += 1;
         self.bytes
     }
+
+    /// The bytes of a read beyond the size of a block, in a long record.
+    pub(super) const fn step(&self) -> usize {
+        self.most / 64
+    }
 }
 
 /// Cuts a stream into blocks of lines.
@@ -181,7 +186,7 @@ impl<R: Read> Blocks<R> {
                 _ if self.ended => break,
                 _ => {}
             }
-            let missing = size.saturating_sub(bytes.len()).max(size / 64);
+            let missing = size.saturating_sub(bytes.len()).max(self.size.step());
             if more_at_hand {
                 bytes.reserve(missing);
             }
@@ -294,11 +299,18 @@ mod tests {
                 self.0.read(out)
             }
         }
-        let text = "a line of 24 characters\n".repeat(1 << 20);
-        let mut reads = 0;
-        let mut blocks = Blocks::new(Counting(text.as_bytes(), &mut reads), Vec::new(), 1_000);
-        while blocks.read_block().expect("memory can be read").is_some() {}
-        assert!(reads < 400, "{} MiB in {reads} reads", text.len() >> 20);
+        for line in [24, 24 << 20] {
+            let text = ("x".repeat(line - 1) + "\n").repeat((24 << 20) / line);
+            let mut reads = 0;
+            let mut blocks =
+                Blocks::new(Counting(text.as_bytes(), &mut reads), Vec::new(), 1 << 30);
+            while blocks.read_block().expect("memory can be read").is_some() {}
+            assert!(
+                reads < 500,
+                "lines of {line} bytes: {} MiB in {reads} reads",
+                text.len() >> 20
+            );
+        }
     }
 
     #[test]

@@ -196,7 +196,7 @@ impl<R: Read> SequenceBlocks<R> {
                     false => return self.skip(&bytes).map(Some),
                 }
             }
-            let want = size.saturating_sub(bytes.len()).max(size / 64);
+            let want = size.saturating_sub(bytes.len()).max(self.size.step());
             let read = self.source.read_some(want, &mut bytes)?;
             (self.ended, more_at_hand) = (read == 0, read == want);
         }

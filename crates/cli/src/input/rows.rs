@@ -132,7 +132,7 @@ impl<R: Read> RowBlocks<R> {
                 bytes.drain(..start);
                 return self.skip(bytes, at - start).map(Some);
             }
-            let want = size.saturating_sub(bytes.len()).max(size / 64);
+            let want = size.saturating_sub(bytes.len()).max(self.size.step());
             let read = self.source.read_some(want, bytes)?;
             (self.ended, more_at_hand) = (read == 0, read == want);
         }

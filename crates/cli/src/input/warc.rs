@@ -171,9 +171,8 @@ impl<R: Read> WarcBlocks<R> {
                 block.bytes.drain(..at);
                 at = 0;
             }
-            let want = size.min(READ_BYTES);
-            let read = self.source.read_some(want, &mut block.bytes)?;
-            (self.ended, more_at_hand) = (read == 0, read == want);
+            let read = self.source.read_some(READ_BYTES, &mut block.bytes)?;
+            (self.ended, more_at_hand) = (read == 0, read == READ_BYTES);
             if self.ended && self.skip > 0 {
                 return Err(self.cut_short(self.number));
             }

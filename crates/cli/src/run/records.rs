@@ -121,16 +121,21 @@ struct Parser<F> {
 /// Starts reading records for an index with these settings. `take` runs on all threads, and takes
 /// microseconds.
 ///
-/// One thread reads. A pool parses a few batches at once, each of them on one thread: a thread that
-/// waited for another part of its batch would begin the next batch, and end its own after that one.
-/// It is not the pool on which the library shares its work, because that work would wait until all
+/// One thread reads. A pool parses a few batches at once, each of them on one thread. When a batch
+/// was shared among threads, one that waited for another part of it began the next batch in the
+/// meantime, so batches came late and several at once. It is not the pool on which the library shares its work, because that work would wait until all
 /// earlier batches are parsed.
 pub fn start<T: Send + 'static>(
     inputs: Inputs,
     settings: &Settings,
     take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Send + Sync + 'static,
 ) -> Result<Records<T>, Failure> {
-    start_sharing(Sharing::Batches, inputs, settings, take)
+    let sharing = match rayon::current_num_threads() <= MOST_AHEAD {
+        true => Sharing::Batches,
+        // There are fewer batches than threads.
+        false => Sharing::Records,
+    };
+    start_sharing(sharing, inputs, settings, take)
 }
 
 /// As [`start`], for a `take` that may take long: threads share the records of each batch.
