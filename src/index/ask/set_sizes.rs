@@ -1,5 +1,5 @@
-//! The size classes of documents by which containment queries search. The first query of an index
-//! reads them; later snapshots take them over.
+//! The size classes of documents. Containment queries search class by class. The first query of an
+//! index reads the classes, and later snapshots take them over.
 
 use crate::error::Result;
 use crate::index::group::doc_map::DocMap;

@@ -40,7 +40,7 @@ pub(crate) struct ReplaceGuard {
     written: HashSet<u64>,
 }
 
-/// A hash of an id, by which a guard recognises it.
+/// Hashes an id. A guard remembers the hashes of the ids that it has seen.
 pub(crate) fn key_of(id: &str) -> u64 {
     xxh3_64(id.as_bytes())
 }

@@ -12,13 +12,12 @@ use super::warc::{WarcBlock, WarcParser};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// What threads share.
+/// How threads share the work of parsing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// Batches that are parsed at the same time, each by one thread. For records that take
-    /// microseconds.
+    /// Threads share batches: each parses another one. This is best if a record takes microseconds.
     Batches,
-    /// The records of a batch. For records that may take long, of which there may be few.
+    /// Threads share the records of each batch. This is best if a few records may take long.
     Records,
 }
 

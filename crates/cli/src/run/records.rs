@@ -123,8 +123,8 @@ struct Parser<F> {
 ///
 /// One thread reads. A pool parses a few batches at once, each of them on one thread. When a batch
 /// was shared among threads, one that waited for another part of it began the next batch in the
-/// meantime, so batches came late and several at once. It is not the pool on which the library shares its work, because that work would wait until all
-/// earlier batches are parsed.
+/// meantime, so batches came late and several at once. It is not the pool on which the library
+/// shares its work, because that work would wait until all earlier batches are parsed.
 pub fn start<T: Send + 'static>(
     inputs: Inputs,
     settings: &Settings,
