@@ -141,11 +141,15 @@ impl Signature {
     /// assert_eq!(Signature::from_bytes(b"abc"), None);
     /// ```
     pub fn to_bytes(&self) -> Vec<u8> {
-        // The buffer has room for the checksum of a stored row.
-        let mut bytes = Vec::with_capacity(self.lanes.len() + 8);
+        let mut bytes = Vec::with_capacity(self.lanes.len() + 4);
+        self.append_to(&mut bytes);
+        bytes
+    }
+
+    /// Appends the [bytes](Self::to_bytes) of the signature to others.
+    pub(crate) fn append_to(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.lanes);
         bytes.extend_from_slice(&self.size.pack().to_le_bytes());
-        bytes
     }
 
     /// Returns the signature with these [bytes](Self::to_bytes); `None` if they are not those of a

@@ -46,11 +46,8 @@ impl State {
                 bands.map(|band| band.map(|band| (band.entries, band.fences.clone()))).collect();
             format!("{:?} {} {:?} {:?} {bands:?}", run.number, run.tier, run.first, run.last)
         });
-        let tail = layout.all().map(|band| {
-            let entries = self.tail.band(layout, band);
-            let live = entries.entries().filter(|(_, doc)| !self.tombstones.contains(*doc));
-            live.collect::<Vec<_>>()
-        });
+        let tail =
+            layout.all().map(|band| self.tail.sorted(band, |doc| !self.tombstones.contains(doc)));
         let dictionary = self.dictionary.as_ref().map(|dictionary| dictionary.bytes());
         format!(
             "{:?}\n{} {:?}\n{:?}\n{:?}\n{:?}\n{dictionary:?}",

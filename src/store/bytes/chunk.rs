@@ -71,6 +71,11 @@ impl ChunkBuilder {
         (self.least, self.greatest) = (self.least.min(doc.0), self.greatest.max(doc.0));
     }
 
+    /// The entries of the chunk so far.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
     /// Packs the chunk and begins the next one. Returns `None` if there are no entries.
     pub(crate) fn finish(&mut self) -> Option<UnsealedChunk> {
         let (&(first, _), &(last, _)) = (self.entries.first()?, self.entries.last()?);

@@ -16,9 +16,15 @@ const fn checksum_seed(table: Table, key: u64) -> u64 {
 
 /// Seals a record: appends its checksum for this table and key.
 pub(crate) fn seal(mut record: Vec<u8>, table: Table, key: u64) -> Vec<u8> {
-    let sum = checksum(&record, checksum_seed(table, key));
-    record.extend_from_slice(&sum.to_le_bytes());
+    seal_from(&mut record, 0, table, key);
     record
+}
+
+/// Seals the record that begins at `start` and is the last of these bytes.
+pub(crate) fn seal_from(bytes: &mut Vec<u8>, start: usize, table: Table, key: u64) {
+    let record = bytes.get(start..).unwrap_or_default();
+    let sum = checksum(record, checksum_seed(table, key));
+    bytes.extend_from_slice(&sum.to_le_bytes());
 }
 
 /// Verifies the checksum of a row and returns the record without it.

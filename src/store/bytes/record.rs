@@ -4,7 +4,9 @@
 use crate::hash::TextHash;
 use crate::sketch::{SetSize, Signature, push_varint};
 use crate::store::bytes::chunk::MAX_ENTRIES;
-use crate::store::bytes::codec::{CHECKSUM_BYTES, DecodeError, NumberReader, seal, unseal};
+use crate::store::bytes::codec::{
+    CHECKSUM_BYTES, DecodeError, NumberReader, seal, seal_from, unseal,
+};
 use crate::store::bytes::schema::{BandNo, DocNo, MAX_CHUNKS, RunNo, Table, run_row_key};
 use bincode::Options;
 use serde::de::DeserializeOwned;
@@ -44,11 +46,18 @@ pub(crate) fn decode<T: DeserializeOwned>(
     bincode().deserialize(record).map_err(|_| "its fields cannot be read")
 }
 
+/// The version of document records with XXH3, the only one in files of format 1.
+const WITH_XXH3: u8 = 1;
+/// The version of document records in files of the formats 2 to 4.
+const WIDE: u8 = 2;
+/// The version of new document records.
+const VERSION: u8 = 3;
+
 /// The record of a document: all that the index stores about it, except signature and text
 /// (`docs/format.md`, section "Document record").
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DocumentRecord {
-    pub(crate) id: String,
+pub(crate) struct DocumentRecord<I = String> {
+    pub(crate) id: I,
     /// The hash of the raw text.
     pub(crate) text_hash: TextHash,
     /// The length of the raw text in bytes.
@@ -75,41 +84,46 @@ impl<H> WideRecord<String, H> {
     }
 }
 
-impl DocumentRecord {
-    /// The version of records with XXH3, the only one in files of format 1.
-    const WITH_XXH3: u8 = 1;
-    /// The version of records in files of the formats 2 to 4.
-    const WIDE: u8 = 2;
-    const VERSION: u8 = 3;
-
+impl<I: AsRef<str>> DocumentRecord<I> {
+    /// Encodes the record, with the checksum that it has under this number.
     pub(crate) fn encode(&self, doc: DocNo) -> Result<Vec<u8>, DecodeError> {
+        let mut record = Vec::with_capacity(self.id.as_ref().len() + 40);
+        self.append_to(&mut record, doc)?;
+        Ok(record)
+    }
+
+    /// Appends the encoded record to these bytes.
+    pub(crate) fn append_to(&self, bytes: &mut Vec<u8>, doc: DocNo) -> Result<(), DecodeError> {
         let (table, key) = (Table::Documents, u64::from(doc.0));
+        let (start, id) = (bytes.len(), self.id.as_ref());
         let Self { text_length, inserted, .. } = *self;
         match self.text_hash {
             TextHash::Blake3(hash) => {
-                let mut record = Vec::with_capacity(self.id.len() + 40);
-                record.push(Self::VERSION);
-                push_varint(&mut record, text_length);
-                push_varint(&mut record, zigzag(inserted));
-                record.extend_from_slice(&hash);
-                record.extend_from_slice(self.id.as_bytes());
-                Ok(seal(record, table, key))
+                bytes.push(VERSION);
+                push_varint(bytes, text_length);
+                push_varint(bytes, zigzag(inserted));
+                bytes.extend_from_slice(&hash);
+                bytes.extend_from_slice(id.as_bytes());
+                seal_from(bytes, start, table, key);
             }
             TextHash::Xxh3(text_hash) => {
-                let (version, id) = (Self::WITH_XXH3, &self.id);
+                let version = WITH_XXH3;
                 let record = WideRecord { version, id, text_hash, text_length, inserted };
-                encode(&record, table, key)
+                bytes.extend(encode(&record, table, key)?);
             }
         }
+        Ok(())
     }
+}
 
+impl DocumentRecord {
     pub(crate) fn decode(sealed: &[u8], doc: DocNo) -> Result<Self, DecodeError> {
         let (table, key) = (Table::Documents, u64::from(doc.0));
         match sealed.first() {
-            Some(&Self::VERSION) => Self::decode_record(unseal(sealed, table, key)?),
-            Some(&Self::WIDE) => decode::<WideRecord<_, _>>(sealed, table, key)
+            Some(&VERSION) => Self::decode_record(unseal(sealed, table, key)?),
+            Some(&WIDE) => decode::<WideRecord<_, _>>(sealed, table, key)
                 .map(|record| record.into_record(TextHash::Blake3)),
-            Some(&Self::WITH_XXH3) => decode::<WideRecord<_, _>>(sealed, table, key)
+            Some(&WITH_XXH3) => decode::<WideRecord<_, _>>(sealed, table, key)
                 .map(|record| record.into_record(TextHash::Xxh3)),
             _ => unseal(sealed, table, key).and(Err("its version is unknown")),
         }
@@ -135,9 +149,19 @@ const fn from_zigzag(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
-/// Encodes a signature row: the lanes, the packed set size, the checksum.
+/// Appends a signature row to these bytes: the lanes, the packed set size, the checksum.
+pub(crate) fn append_signature(bytes: &mut Vec<u8>, signature: &Signature, doc: DocNo) {
+    let start = bytes.len();
+    signature.append_to(bytes);
+    seal_from(bytes, start, Table::Signatures, u64::from(doc.0));
+}
+
+/// Encodes a signature row.
+#[cfg(any(test, fuzzing))]
 pub(crate) fn encode_signature(signature: &Signature, doc: DocNo) -> Vec<u8> {
-    seal(signature.to_bytes(), Table::Signatures, u64::from(doc.0))
+    let mut row = Vec::new();
+    append_signature(&mut row, signature, doc);
+    row
 }
 
 /// Decodes a signature row as its lanes and its set size.

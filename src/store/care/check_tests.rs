@@ -148,7 +148,7 @@ fn removed_documents_with_rows_are_reported() {
 fn an_id_of_two_documents_is_reported() {
     assert_reported(Invariant::Ids, |txn| {
         let text_hash = TextHash::of(b"");
-        let record = DocumentRecord { id: "8".into(), text_hash, text_length: 0, inserted: 0 };
+        let record = DocumentRecord { id: "8", text_hash, text_length: 0, inserted: 0 };
         let record = record.encode(DocNo(7)).expect("short");
         txn.open_table(DOCUMENTS).expect("a table").insert(7, &record[..]).expect("written");
     });

@@ -21,7 +21,7 @@ use crate::store::runs::segment::TailDocument;
 use crate::store::runs::tombstones::Tombstones;
 use crate::store::settings::{Settings, SettingsRequest};
 use crate::store::storage_error::{damaged, io_error};
-use crate::store::write::encode::Rows;
+use crate::store::write::encode::MovedDocument;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -108,7 +108,7 @@ struct OldRows<'a> {
 
 /// The result of decoding the rows of one document number.
 enum Decoded {
-    Whole(Rows),
+    Whole(MovedDocument),
     /// The record is readable, but the signature or the text is not. Contains the id.
     LostWithId(String),
     /// The record is not readable.
@@ -306,7 +306,7 @@ impl Salvage<'_, '_> {
     }
 
     /// Returns the rows of a document if they are whole. Otherwise counts the document as lost.
-    fn accept(&mut self, doc: DocNo, old: OldRows<'_>) -> Result<Option<Rows>> {
+    fn accept(&mut self, doc: DocNo, old: OldRows<'_>) -> Result<Option<MovedDocument>> {
         if self.tombstones.contains(doc) {
             return Ok(None);
         }
@@ -365,7 +365,7 @@ impl Salvage<'_, '_> {
         };
         let lanes = (!size.is_empty()).then(|| Box::from(lanes));
         let id_hash = id_hash(&decoded.id, self.fixed.id_key);
-        Ok(Decoded::Whole(Rows {
+        Ok(Decoded::Whole(MovedDocument {
             id: decoded.id,
             record: record.to_vec(),
             signature: signature.to_vec(),

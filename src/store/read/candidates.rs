@@ -321,14 +321,15 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             return Ok(());
         }
         let shift = layout.fence_shift(band);
-        let mut filter = Filter::new(content.entries);
+        let mut filter = Filter::new(layout, band, content.entries);
         let (mut source, mut entries) = (Source::run(run, band, content), Vec::new());
         loop {
             source.read(self.fixed.path, self.postings, &mut entries)?;
             if entries.is_empty() {
                 break;
             }
-            entries.drain(..).for_each(|(word, _)| filter.insert((word >> shift) as u32));
+            filter.insert_all(&entries, shift);
+            entries.clear();
         }
         content.filter.set(filter);
         Ok(())

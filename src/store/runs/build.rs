@@ -35,7 +35,8 @@ impl BandBuilder {
             shift: layout.fence_shift(band),
             chunk: ChunkBuilder::default(),
             content: BandRun::default(),
-            filter: (filtered && layout.has_filters(band)).then(|| Filter::new(entries)),
+            filter: (filtered && layout.has_filters(band))
+                .then(|| Filter::new(layout, band, entries)),
             rows: Vec::new(),
         }
     }
@@ -48,9 +49,6 @@ impl BandBuilder {
     /// Adds the next entry in order.
     #[inline]
     pub(crate) fn push(&mut self, word: u64, doc: DocNo) {
-        if let Some(filter) = &mut self.filter {
-            filter.insert((word >> self.shift) as u32);
-        }
         if self.chunk.is_full(word, doc) {
             self.close_chunk();
         }
@@ -58,6 +56,9 @@ impl BandBuilder {
     }
 
     fn close_chunk(&mut self) {
+        if let Some(filter) = &mut self.filter {
+            filter.insert_all(self.chunk.entries(), self.shift);
+        }
         if let Some(chunk) = self.chunk.finish() {
             let key = posting_key(self.run, self.band, self.content.chunks());
             self.content.fences.push((chunk.first_word >> self.shift) as u32);

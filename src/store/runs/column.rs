@@ -3,6 +3,7 @@
 use crate::lsh::WordRange;
 use crate::store::bytes::chunk::Entry;
 use crate::store::bytes::schema::DocNo;
+use crate::store::runs::spread::sort_spread;
 
 /// The average number of entries per directory slot: their words fill a cache line.
 const ENTRIES_PER_SLOT: usize = 8;
@@ -45,7 +46,7 @@ impl ColumnBuilder {
 
     /// Sorts the entries by word, then by position. `doc` maps a position to its document.
     pub(crate) fn into_column(mut self, word_bits: u32, doc: impl Fn(usize) -> DocNo) -> Column {
-        self.keys.sort_unstable();
+        sort_spread(&mut self.keys, &mut Vec::new(), |key| *key);
         let words = self.keys.iter().map(|key| key >> 16).collect();
         let docs = self.keys.iter().map(|key| doc((key & 0xFFFF) as usize)).collect();
         Column::new(words, docs, word_bits)

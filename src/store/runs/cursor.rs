@@ -6,6 +6,7 @@ use crate::store::bytes::schema::{BandNo, RunNo, posting_key};
 use crate::store::read::view::{ChunkTable, DocTable, View, with_chunk};
 use crate::store::runs::run::{BandRun, Run};
 use crate::store::runs::segment::Segment;
+use crate::store::runs::spread::sort_spread;
 use crate::store::storage_error::guard;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ impl Source {
     ) -> Result<()> {
         match self {
             Self::Run { run, band, content, next_chunk } => {
-                // Long blocks give the merge long sorted stretches, which the sort detects.
+                // Sorting costs less for each entry of a long block.
                 const CHUNKS_PER_BLOCK: u32 = 4;
                 let end = content.chunks().min(*next_chunk + CHUNKS_PER_BLOCK);
                 for number in *next_chunk..end {
@@ -71,18 +72,31 @@ impl BufferedSource {
 #[derive(Clone, Debug)]
 pub(crate) struct MergeCursor {
     inputs: Vec<BufferedSource>,
+    /// Memory for sorting.
+    spare: Spare,
+}
+
+/// Memory that is used again and again. A clone has none.
+#[derive(Debug, Default)]
+struct Spare(Vec<Entry>);
+
+impl Clone for Spare {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl MergeCursor {
     pub(crate) fn new(sources: Vec<Source>) -> Self {
-        Self { inputs: sources.into_iter().map(BufferedSource::new).collect() }
+        let inputs = sources.into_iter().map(BufferedSource::new).collect();
+        Self { inputs, spare: Spare::default() }
     }
 
     /// Appends the next entries in order, or nothing at the end.
     ///
     /// Memory holds one block of each source. Take the last entry of each block: no unread entry
     /// is less than the least of them. So all entries up to it are complete. They are appended
-    /// and sorted; the standard sort detects the sorted stretches and merges them.
+    /// and sorted.
     pub(crate) fn read(
         &mut self,
         path: &Path,
@@ -104,7 +118,7 @@ impl MergeCursor {
             out.extend(input.entries.drain(..count));
         }
         if let (Some(new), true) = (out.get_mut(start..), self.inputs.len() > 1) {
-            new.sort();
+            sort_spread(new, &mut self.spare.0, |(word, _)| *word);
         }
         Ok(())
     }

@@ -31,9 +31,9 @@ pub(crate) fn pack_tail(
     tombstones: &Tombstones,
 ) -> Vec<PackedBand> {
     let pack = |band: BandNo| {
-        let column = tail.band(layout, band);
-        let mut builder = BandBuilder::new(layout, run, band, column.len() as u64, true);
-        for (word, doc) in column.entries().filter(|(_, doc)| !tombstones.contains(*doc)) {
+        let entries = tail.sorted(band, |doc| !tombstones.contains(doc));
+        let mut builder = BandBuilder::new(layout, run, band, entries.len() as u64, true);
+        for (word, doc) in entries {
             builder.push(word, doc);
         }
         let rows = builder.take_rows();

@@ -69,7 +69,7 @@ impl Run {
 }
 
 /// Memory for the filters of lane bands, in bytes: enough for some 13 million documents in 16
-/// bands. Filters of the id band come on top, at 10 bits a document.
+/// bands. Filters of the id band come on top, at 16 bits a document.
 const FILTER_BYTES: u64 = 256 << 20;
 
 /// All runs, ordered by the documents they cover. The target of a merge precedes its sources.
@@ -173,7 +173,7 @@ mod tests {
             let covers = DocNo(10 * number);
             let mut run = Run::new(RunNo(number), 0, covers, covers, LAYOUT.count());
             let content = BandRun { entries: *entries, ..BandRun::default() };
-            content.filter.set(Filter::new(1));
+            content.filter.set(Filter::new(LAYOUT, BandNo(0), 1));
             run.set(BandNo(0), Some(Arc::new(content)));
             manifest.add(run);
         }

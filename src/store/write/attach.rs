@@ -9,9 +9,9 @@ use crate::store::runs::merge::MergeTask;
 use crate::store::runs::run::Run;
 use crate::store::runs::tombstones::Tombstones;
 use crate::store::storage_error::damaged;
-use crate::store::write::attached_rows::{AttachedRow, Destination, read_all};
+use crate::store::write::attached_rows::{AttachedDocument, Destination, read_all};
 use crate::store::write::attached_runs::{AttachedRun, IdEntries, copy_band, plan, write_tail};
-use crate::store::write::encode::{Rows, append};
+use crate::store::write::encode::{MovedDocument, append};
 use crate::store::write::lookup::Known;
 use crate::store::write::writer::Writer;
 use std::ops::ControlFlow;
@@ -149,7 +149,7 @@ impl Writer {
                 }
             });
             for block in blocks {
-                let block: Vec<AttachedRow> = block?;
+                let block: Vec<AttachedDocument> = block?;
                 let count = block.len() as u64;
                 read += count;
                 let wanted = self.decide(source, block, replaces, &mut attached, &mut left_out)?;
@@ -158,7 +158,7 @@ impl Writer {
                     self.reach(source, from, &mut bands, runs, watch)?;
                     bands.entries.push((row.fresh.id_hash, row.fresh.doc), self)?;
                 }
-                append(self.txn()?, self.path(), &wanted)?;
+                append(self.txn()?, self.path(), wanted.iter().map(MovedDocument::rows))?;
                 watch.advance_now(count)?;
             }
             Ok(())
@@ -178,12 +178,12 @@ impl Writer {
     fn decide<P: ChunkTable, D: DocTable>(
         &mut self,
         source: &View<'_, P, D>,
-        block: Vec<AttachedRow>,
+        block: Vec<AttachedDocument>,
         replaces: bool,
         attached: &mut Attached,
         left_out: &mut Tombstones,
-    ) -> Result<Vec<Rows>> {
-        let ids: Vec<&str> = block.iter().map(|row| row.rows.id.as_str()).collect();
+    ) -> Result<Vec<MovedDocument>> {
+        let ids: Vec<&str> = block.iter().map(|row| row.moved.id.as_str()).collect();
         let known = self.known(&ids)?;
         let mut wanted = Vec::with_capacity(block.len());
         for (row, known) in block.into_iter().zip(known) {
@@ -210,7 +210,7 @@ impl Writer {
                     return Err(damaged(path, Table::Documents, row.from.0, id));
                 }
             }
-            wanted.push(row.rows);
+            wanted.push(row.moved);
         }
         Ok(wanted)
     }

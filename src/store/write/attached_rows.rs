@@ -9,7 +9,7 @@ use crate::store::bytes::texts::{Dictionary, move_text};
 use crate::store::read::view::{ChunkTable, DocTable, View};
 use crate::store::runs::segment::TailDocument;
 use crate::store::storage_error::{Doing, damaged, guard};
-use crate::store::write::encode::Rows;
+use crate::store::write::encode::MovedDocument;
 use redb::Range;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -19,15 +19,15 @@ use std::sync::Arc;
 const BLOCK: usize = 1 << 12;
 const BLOCK_BYTES: usize = 8 << 20;
 
-/// The rows of one document, for the index that it comes to.
-pub(super) struct AttachedRow {
+/// One document, for the index that it comes to.
+pub(super) struct AttachedDocument {
     /// Its number in the index that it comes from.
     pub(super) from: DocNo,
     pub(super) text_hash: TextHash,
     pub(super) text_length: u64,
     /// Whether it has no shingles.
     pub(super) is_empty: bool,
-    pub(super) rows: Rows,
+    pub(super) moved: MovedDocument,
 }
 
 /// What the rows of an index depend on.
@@ -42,7 +42,7 @@ pub(super) struct Destination {
 pub(super) fn read_all<P: ChunkTable, D: DocTable>(
     source: &View<'_, P, D>,
     destination: &Destination,
-    mut take: impl FnMut(Vec<AttachedRow>) -> ControlFlow<()>,
+    mut take: impl FnMut(Vec<AttachedDocument>) -> ControlFlow<()>,
 ) -> Result<()> {
     let (path, action) = (source.fixed.path, "reading documents");
     guard(path, || {
@@ -86,8 +86,8 @@ pub(super) fn read_all<P: ChunkTable, D: DocTable>(
             // Lanes and fingerprints have their entries in the runs already.
             let fingerprints = Box::default();
             let fresh = TailDocument { doc: to, id_hash, lanes: None, fingerprints };
-            let rows = Rows { id, record, signature, text, fingerprints: prints, fresh };
-            block.push(AttachedRow { from, text_hash, text_length, is_empty, rows });
+            let moved = MovedDocument { id, record, signature, text, fingerprints: prints, fresh };
+            block.push(AttachedDocument { from, text_hash, text_length, is_empty, moved });
             if block.len() == BLOCK || bytes >= BLOCK_BYTES {
                 bytes = 0;
                 if take(std::mem::replace(&mut block, Vec::with_capacity(BLOCK))).is_break() {

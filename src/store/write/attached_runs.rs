@@ -204,9 +204,9 @@ pub(super) fn write_tail(
     is_wanted: impl Fn(DocNo) -> bool,
 ) -> Result<BandRun> {
     let layout = writer.layout;
-    let column = source.tail.band(layout, band);
-    let mut builder = BandBuilder::new(layout, number, band, column.len() as u64, true);
-    for (word, doc) in column.entries().filter(|(_, doc)| is_wanted(*doc)) {
+    let entries = source.tail.sorted(band, is_wanted);
+    let mut builder = BandBuilder::new(layout, number, band, entries.len() as u64, true);
+    for (word, doc) in entries {
         builder.push(word, DocNo(doc.0 + offset));
     }
     writer.append(number, band, &builder.take_rows())?;

@@ -6,14 +6,10 @@ use crate::hash::TextHash;
 use crate::store::bytes::schema::DocNo;
 use crate::store::document::Document;
 use crate::store::parallel;
-use crate::store::read::recent_lanes::LanesInOrder;
-use crate::store::runs::segment::TailDocument;
-use crate::store::write::encode::Rows;
 use crate::store::write::lookup::{Former, Known};
 use crate::store::write::writer::{WriteView, Writer};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// The document that the index has under the id of a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,22 +82,6 @@ impl Writer {
             replaced: FxHashSet::default(),
             unfinished: false,
         })
-    }
-}
-
-impl Writer {
-    /// Keeps the lanes of new documents, if later ones are compared with them.
-    pub(super) fn keep_lanes_of(&mut self, rows: &[Rows]) {
-        if !self.keeps_lanes {
-            return;
-        }
-        let mut kept = LanesInOrder::with_room(self.engine().fixed().lanes, rows.len());
-        for TailDocument { doc, lanes, .. } in rows.iter().map(|row| &row.fresh) {
-            if let Some(lanes) = lanes {
-                kept.push(*doc, lanes);
-            }
-        }
-        self.state_mut().recent_lanes.push(Arc::new(kept));
     }
 }
 

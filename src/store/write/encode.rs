@@ -6,8 +6,9 @@ use crate::hash::id_hash;
 use crate::sketch::Fingerprints;
 use crate::store::bytes::codec::DecodeError;
 use crate::store::bytes::fingerprints::encode_fingerprints;
-use crate::store::bytes::record::{DocumentRecord, encode_signature};
+use crate::store::bytes::record::{DocumentRecord, append_signature};
 use crate::store::bytes::schema::{DOCUMENTS, DocNo, FINGERPRINTS, SIGNATURES, TEXTS};
+use crate::store::bytes::texts::{Dictionary, encode_text};
 use crate::store::document::Document;
 use crate::store::runs::segment::TailDocument;
 use crate::store::storage_error::Doing;
@@ -16,7 +17,17 @@ use std::ops::Bound;
 use std::path::Path;
 
 /// The encoded rows of a document.
-pub(crate) struct Rows {
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    doc: DocNo,
+    record: &'a [u8],
+    signature: &'a [u8],
+    text: Option<&'a [u8]>,
+    fingerprints: Option<&'a [u8]>,
+}
+
+/// A document that comes from another file, with its rows.
+pub(crate) struct MovedDocument {
     pub(crate) id: String,
     pub(crate) record: Vec<u8>,
     pub(crate) signature: Vec<u8>,
@@ -25,66 +36,164 @@ pub(crate) struct Rows {
     pub(crate) fresh: TailDocument,
 }
 
-impl Rows {
-    pub(crate) fn new(
-        doc: DocNo,
-        document: Document,
-        text: Option<Vec<u8>>,
-        id_key: u64,
-        now: i64,
+impl MovedDocument {
+    pub(crate) fn rows(&self) -> Rows<'_> {
+        Rows {
+            doc: self.fresh.doc,
+            record: &self.record,
+            signature: &self.signature,
+            text: self.text.as_deref(),
+            fingerprints: self.fingerprints.as_deref(),
+        }
+    }
+}
+
+/// What the rows of new documents depend on.
+#[derive(Clone, Copy)]
+pub(super) struct RowSettings<'a> {
+    pub(super) id_key: u64,
+    /// The time of insertion of documents that have none.
+    pub(super) now: i64,
+    pub(super) texts: bool,
+    pub(super) passages: bool,
+    pub(super) dictionary: Option<&'a Dictionary>,
+}
+
+/// The encoded rows of new documents with consecutive numbers, all in one buffer. An allocation for
+/// each row would take longer than encoding it.
+pub(super) struct NewRows {
+    bytes: Vec<u8>,
+    places: Vec<Place>,
+}
+
+/// The rows of a document in the buffer, and what else is computed from it.
+struct Place {
+    doc: DocNo,
+    /// Where the record begins, and where record, signature, text and fingerprints end. A row that
+    /// the index does not keep is empty.
+    ends: [usize; 5],
+    id_hash: u64,
+    /// The distinct fingerprints.
+    words: Box<[u32]>,
+}
+
+impl NewRows {
+    /// Encodes the rows of documents, which get the numbers from `first` on.
+    pub(super) fn encode(
+        documents: &[Document],
+        first: DocNo,
+        settings: RowSettings<'_>,
     ) -> std::result::Result<Self, (u32, DecodeError)> {
-        let Document { id, signature, fingerprints, text_hash, text_length, inserted, .. } =
-            document;
-        let id_hash = id_hash(&id, id_key);
-        let inserted = inserted.unwrap_or(now);
-        let record = DocumentRecord { id, text_hash, text_length, inserted };
-        let encoded = record.encode(doc).map_err(|fault| (doc.0, fault))?;
-        let row = encode_signature(&signature, doc);
-        let lanes = (!signature.is_empty()).then(|| signature.into_lanes());
-        let words = fingerprints.as_ref().map(Fingerprints::words).unwrap_or_default();
-        let fingerprints = fingerprints.map(|found| encode_fingerprints(&found, doc));
-        let fresh = TailDocument { doc, id_hash, lanes, fingerprints: words };
-        Ok(Self { id: record.id, record: encoded, signature: row, text, fingerprints, fresh })
+        /// What the rows of a document usually take beside its lanes.
+        const USUAL: usize = 128;
+        let lanes = documents.first().map_or(0, |document| document.signature.lanes().len());
+        let bytes = Vec::with_capacity(documents.len() * (lanes + USUAL));
+        let mut rows = Self { bytes, places: Vec::with_capacity(documents.len()) };
+        for (number, document) in (first.0..).zip(documents) {
+            rows.push(document, DocNo(number), settings).map_err(|fault| (number, fault))?;
+        }
+        Ok(rows)
+    }
+
+    fn push(
+        &mut self,
+        document: &Document,
+        doc: DocNo,
+        settings: RowSettings<'_>,
+    ) -> std::result::Result<(), DecodeError> {
+        let bytes = &mut self.bytes;
+        let Document { id, text_hash, text_length, .. } = document;
+        let (text_hash, text_length) = (*text_hash, *text_length);
+        let inserted = document.inserted.unwrap_or(settings.now);
+        let start = bytes.len();
+        DocumentRecord { id, text_hash, text_length, inserted }.append_to(bytes, doc)?;
+        let record = bytes.len();
+        append_signature(bytes, &document.signature, doc);
+        let signature = bytes.len();
+        if let Some(text) = document.text.as_deref().filter(|_| settings.texts) {
+            bytes.extend(encode_text(text, doc, settings.dictionary));
+        }
+        let text = bytes.len();
+        let fingerprints = document.fingerprints.as_ref().filter(|_| settings.passages);
+        if let Some(fingerprints) = fingerprints {
+            bytes.extend(encode_fingerprints(fingerprints, doc));
+        }
+        let ends = [start, record, signature, text, bytes.len()];
+        let words = fingerprints.map(Fingerprints::words).unwrap_or_default();
+        self.places.push(Place { doc, ends, id_hash: id_hash(id, settings.id_key), words });
+        Ok(())
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = Rows<'_>> + Clone {
+        self.places.iter().map(|place| {
+            let [start, record, signature, text, end] = place.ends;
+            let row = |from: usize, to: usize| self.bytes.get(from..to).unwrap_or_default();
+            let kept = |row: &'_ [u8]| !row.is_empty();
+            Rows {
+                doc: place.doc,
+                record: row(start, record),
+                signature: row(record, signature),
+                text: Some(row(signature, text)).filter(|row| kept(row)),
+                fingerprints: Some(row(text, end)).filter(|row| kept(row)),
+            }
+        })
+    }
+
+    /// What the bands need of the documents, given in the same order.
+    pub(super) fn into_fresh(
+        self,
+        documents: impl Iterator<Item = Document>,
+    ) -> impl Iterator<Item = TailDocument> {
+        self.places.into_iter().zip(documents).map(|(place, document)| {
+            let Place { doc, id_hash, words: fingerprints, .. } = place;
+            let signature = document.signature;
+            let lanes = (!signature.is_empty()).then(|| signature.into_lanes());
+            TailDocument { doc, id_hash, lanes, fingerprints }
+        })
     }
 }
 
 /// Appends rows in the order of their numbers, which must be greater than all numbers in the
 /// tables. Each row therefore goes to the end of its table.
-pub(crate) fn append(txn: &WriteTransaction, path: &Path, rows: &[Rows]) -> Result<()> {
+pub(crate) fn append<'a>(
+    txn: &WriteTransaction,
+    path: &Path,
+    rows: impl Iterator<Item = Rows<'a>> + Clone,
+) -> Result<()> {
     let action = "writing documents";
     let mut records = txn.open_table(DOCUMENTS).doing(path, action)?;
     let mut signatures = txn.open_table(SIGNATURES).doing(path, action)?;
     let end = Bound::<u32>::Unbounded;
     let mut records = records.upper_bound_mut(end).doing(path, action)?;
     let mut signatures = signatures.upper_bound_mut(end).doing(path, action)?;
-    for row in rows {
-        let doc = row.fresh.doc.0;
-        records.insert_before(doc, &row.record[..]).doing(path, action)?;
-        signatures.insert_before(doc, &row.signature[..]).doing(path, action)?;
+    for row in rows.clone() {
+        records.insert_before(row.doc.0, row.record).doing(path, action)?;
+        signatures.insert_before(row.doc.0, row.signature).doing(path, action)?;
     }
     records.close().doing(path, action)?;
     signatures.close().doing(path, action)?;
-    append_some(txn, path, TEXTS, rows, |row| row.text.as_deref())?;
-    append_some(txn, path, FINGERPRINTS, rows, |row| row.fingerprints.as_deref())
+    let texts = rows.clone().filter_map(|row| Some((row.doc, row.text?)));
+    append_some(txn, path, TEXTS, texts)?;
+    let fingerprints = rows.filter_map(|row| Some((row.doc, row.fingerprints?)));
+    append_some(txn, path, FINGERPRINTS, fingerprints)
 }
 
 /// Appends rows to a table that not every index uses.
-fn append_some(
+fn append_some<'a>(
     txn: &WriteTransaction,
     path: &Path,
     table: TableDefinition<'_, u32, &'static [u8]>,
-    rows: &[Rows],
-    value: impl Fn(&Rows) -> Option<&[u8]>,
+    rows: impl Iterator<Item = (DocNo, &'a [u8])>,
 ) -> Result<()> {
     let action = "writing documents";
-    let mut present = rows.iter().filter_map(|row| Some((row.fresh.doc.0, value(row)?))).peekable();
-    if present.peek().is_none() {
+    let mut rows = rows.peekable();
+    if rows.peek().is_none() {
         return Ok(());
     }
     let mut table = txn.open_table(table).doing(path, action)?;
     let mut table = table.upper_bound_mut(Bound::<u32>::Unbounded).doing(path, action)?;
-    for (doc, row) in present {
-        table.insert_before(doc, row).doing(path, action)?;
+    for (doc, row) in rows {
+        table.insert_before(doc.0, row).doing(path, action)?;
     }
     table.close().doing(path, action)
 }

@@ -2,18 +2,19 @@
 
 use crate::error::Result;
 use crate::store::bytes::record::Counters;
-use crate::store::write::encode::{Rows, append};
+use crate::store::write::encode::{MovedDocument, append};
 use crate::store::write::writer::Writer;
 
 impl Writer {
-    /// Inserts rows unchanged. Their numbers must be greater than all numbers in the index; gaps
+    /// Inserts documents with their rows, unchanged. Their numbers must be greater than all numbers in the index; gaps
     /// between them stay unused.
-    pub(crate) fn restore(&mut self, rows: &[Rows]) -> Result<()> {
-        let Some(last) = rows.last() else { return Ok(()) };
+    pub(crate) fn restore(&mut self, documents: &[MovedDocument]) -> Result<()> {
+        let Some(last) = documents.last() else { return Ok(()) };
         let next = u64::from(last.fresh.doc.0) + 1;
+        let rows = documents.iter().map(MovedDocument::rows);
         self.change(|writer| append(writer.txn()?, writer.path(), rows))?;
         self.state_mut().counters.next_doc = next;
-        self.wait_for_segment(rows.iter().map(|row| row.fresh.clone()));
+        self.wait_for_segment(documents.iter().map(|moved| moved.fresh.clone()));
         self.settle();
         Ok(())
     }

@@ -5,15 +5,15 @@ use crate::store::bytes::schema::{
     DEAD, DOCUMENTS, DocNo, FINGERPRINTS, FORMAT_ROW, FORMAT_VERSION, META, POSTINGS, SIGNATURES,
     STATE_ROW, TEXTS, Table, format_row,
 };
-use crate::store::bytes::texts::encode_text;
 use crate::store::document::Document;
 use crate::store::engine::{Engine, now};
 use crate::store::parallel;
+use crate::store::read::recent_lanes::LanesInOrder;
 use crate::store::read::view::View;
 use crate::store::runs::segment::TailDocument;
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, abandon, damaged, drop_catching_panics};
-use crate::store::write::encode::{Rows, append};
+use crate::store::write::encode::{NewRows, RowSettings, append};
 use crate::store::write::turn::Turn;
 use redb::WriteTransaction;
 use std::collections::{BTreeSet, HashMap};
@@ -219,42 +219,42 @@ impl Writer {
 
     fn insert_rows(&mut self, documents: Vec<Document>) -> Result<()> {
         let engine = Arc::clone(&self.engine);
-        let (path, key) = (engine.path(), engine.fixed().id_key);
         let first = self.state.counters.next_doc;
         let last = first + documents.len() as u64 - 1;
         u32::try_from(last).map_err(|_| self.full())?;
-        let (now, stores_texts) = (self.now, self.engine.fixed().texts);
-        if stores_texts {
+        let (fixed, now) = (engine.fixed(), self.now);
+        if fixed.texts {
             self.learn_dictionary(&documents)?;
         }
+        let (id_key, texts, passages) = (fixed.id_key, fixed.texts, fixed.layout.passages);
         let dictionary = self.state.dictionary.as_deref();
-        let has_passages = self.engine.fixed().layout.passages;
-        let prepare = |(doc, mut new): (DocNo, Document)| {
-            new.fingerprints = new.fingerprints.filter(|_| has_passages);
-            let text = new.text.take().filter(|_| stores_texts);
-            let text = text.map(|text| encode_text(&text, doc, dictionary));
-            Rows::new(doc, new, text, key, now)
-        };
+        let settings = RowSettings { id_key, now, texts, passages, dictionary };
+        /// The documents whose rows are encoded together.
+        const PIECE: usize = 64;
+        let numbers = (first..).step_by(PIECE).map(|number| DocNo(number as u32));
+        let pieces: Vec<_> = numbers.zip(documents.chunks(PIECE)).collect();
         let shared = documents.len() >= parallel::MIN_DOCUMENTS;
-        let numbered: Vec<_> =
-            (first..).map(|number| DocNo(number as u32)).zip(documents).collect();
-        let rows = parallel::map(numbered, shared, prepare);
-        let mut rows = rows
+        let encode = |(first, documents)| NewRows::encode(documents, first, settings);
+        let rows = parallel::map(pieces, shared, encode)
             .into_iter()
-            .collect::<std::result::Result<Vec<Rows>, _>>()
-            .map_err(|(doc, fault)| damaged(path, Table::Documents, doc, fault))?;
-        append(self.txn()?, path, &rows)?;
-        self.state.counters.next_doc += rows.len() as u64;
-        self.keep_lanes_of(&rows);
+            .collect::<std::result::Result<Vec<NewRows>, _>>()
+            .map_err(|(doc, fault)| damaged(engine.path(), Table::Documents, doc, fault))?;
+        append(self.txn()?, engine.path(), rows.iter().flat_map(NewRows::rows))?;
+        let (count, waiting) = (documents.len(), self.fresh.len() + documents.len());
+        self.state.counters.next_doc += count as u64;
         // From this number on, a lookup in a segment is as fast as one in a map.
         const SEGMENT_FROM: usize = 1 << 10;
-        let waiting = self.fresh.len() + rows.len();
-        let settles = rows.len() >= SEGMENT_FROM || waiting >= self.batch_size();
+        let settles = count >= SEGMENT_FROM || waiting >= self.batch_size();
         if !settles {
-            let ids = rows.iter_mut().map(|row| (std::mem::take(&mut row.id), row.fresh.doc));
-            self.fresh_ids.extend(ids);
+            let ids = documents.iter().map(|document| document.id.clone());
+            self.fresh_ids.extend(ids.zip((first..).map(|number| DocNo(number as u32))));
         }
-        self.wait_for_segment(rows.into_iter().map(|row| row.fresh));
+        let new = self.fresh.len();
+        let mut documents = documents.into_iter();
+        for rows in rows {
+            self.wait_for_segment(rows.into_fresh(documents.by_ref()));
+        }
+        self.keep_lanes_from(new);
         if settles {
             self.settle();
             if self.has_full_tail() {
@@ -266,15 +266,31 @@ impl Writer {
     }
 
     /// Counts documents whose rows are written, and lets them wait for a segment.
-    pub(super) fn wait_for_segment(&mut self, fresh: impl ExactSizeIterator<Item = TailDocument>) {
-        let added = fresh.len() as u64;
+    pub(super) fn wait_for_segment(&mut self, fresh: impl Iterator<Item = TailDocument>) {
+        let first = self.fresh.len();
+        self.fresh.extend(fresh);
+        let fresh = self.fresh.get(first..).unwrap_or_default();
+        let (added, words) = (fresh.len() as u64, fresh.iter().map(|new| new.fingerprints.len()));
         self.state.counters.documents += added;
         self.changes += added;
         self.added += added * (u64::from(self.engine.fixed().layout.bands) + 1);
-        let first = self.fresh.len();
-        self.fresh.extend(fresh);
-        let words = self.fresh.iter().skip(first).map(|fresh| fresh.fingerprints.len() as u64);
-        self.added += words.sum::<u64>();
+        self.added += words.sum::<usize>() as u64;
+    }
+
+    /// Keeps the lanes of the waiting documents from this one on, if later documents are compared
+    /// with them.
+    fn keep_lanes_from(&mut self, first: usize) {
+        if !self.keeps_lanes {
+            return;
+        }
+        let fresh = self.fresh.get(first..).unwrap_or_default();
+        let mut kept = LanesInOrder::with_room(self.engine.fixed().lanes, fresh.len());
+        for TailDocument { doc, lanes, .. } in fresh {
+            if let Some(lanes) = lanes {
+                kept.push(*doc, lanes);
+            }
+        }
+        self.state.recent_lanes.push(Arc::new(kept));
     }
 
     /// Whether the tail is so large that it is flushed. A document has one entry in most bands, but
