@@ -6,7 +6,7 @@ use crate::store::bytes::schema::{BandNo, DocNo, Layout, posting_key};
 use crate::store::read::foretold::Foretold;
 use crate::store::read::view::{ChunkTable, DocTable, View};
 use crate::store::runs::cursor::Source;
-use crate::store::runs::filter::{Filter, FilterKey, Occurrence};
+use crate::store::runs::filter::{FilterBuilder, FilterKey, FilterPlace, Occurrence};
 use crate::store::runs::run::{BandRun, Run};
 use crate::store::storage_error::guard;
 use std::cmp::Reverse;
@@ -37,12 +37,17 @@ impl BucketSearch {
         Self { bucket, fence, filter: single.then(|| FilterKey::new(fence)) }
     }
 
+    /// The place of the fence in the filter of a band of a run. Reads nothing of the filter.
+    fn place_in<'a>(&'a self, content: &'a BandRun) -> FilterPlace<'a> {
+        match (&self.filter, content.filter.get()) {
+            (Some(key), Some(filter)) => filter.place(key),
+            _ => FilterPlace::Nowhere,
+        }
+    }
+
     /// How often the fence occurs in a band of a run, as far as its filter tells.
     pub(super) fn occurrence_in(&self, content: &BandRun) -> Occurrence {
-        match (&self.filter, content.filter.get()) {
-            (Some(key), Some(filter)) => filter.occurrence(key),
-            _ => Occurrence::Unknown,
-        }
+        self.place_in(content).occurrence()
     }
 }
 
@@ -127,21 +132,41 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         Ok(found.into_docs().0)
     }
 
-    /// The lookups of a bucket in the runs that may have it, by what memory tells.
-    pub(super) fn lookups(&self, bucket: Bucket) -> impl Iterator<Item = Lookup<'_>> {
-        let search = BucketSearch::new(self.fixed.layout, bucket);
-        self.state.manifest.with_band(bucket.band).filter_map(move |(run, content)| {
-            let occurrence = search.occurrence_in(content);
-            let lookup = || Lookup { bucket, run, content, occurrence };
-            (occurrence != Occurrence::Never).then(lookup)
-        })
+    /// Passes on the lookups of buckets in the runs that may have them, by what memory tells, each
+    /// with the position of its bucket.
+    ///
+    /// The places in the filters are computed first, then all are read, and nothing is decided by
+    /// what one holds before the next is read. So the processor waits for many of them at once.
+    pub(super) fn for_each_lookup<'v>(
+        &'v self,
+        buckets: impl Iterator<Item = Bucket> + Clone,
+        mut pass: impl FnMut(u32, Lookup<'v>),
+    ) {
+        let (layout, manifest) = (self.fixed.layout, &self.state.manifest);
+        let search = |bucket| BucketSearch::new(layout, bucket);
+        let searches: Vec<BucketSearch> = buckets.map(search).collect();
+        let mut places = Vec::with_capacity(searches.len() * manifest.runs().len());
+        for search in &searches {
+            let runs = manifest.with_band(search.bucket.band);
+            places.extend(runs.map(|(_, content)| search.place_in(content)));
+        }
+        let told: Vec<Occurrence> = places.iter().map(FilterPlace::occurrence).collect();
+        let mut told = told.into_iter();
+        for (at, BucketSearch { bucket, .. }) in (0..).zip(&searches) {
+            for ((run, content), occurrence) in manifest.with_band(bucket.band).zip(&mut told) {
+                if occurrence != Occurrence::Never {
+                    pass(at, Lookup { bucket: *bucket, run, content, occurrence });
+                }
+            }
+        }
     }
 
     /// The first documents of a bucket of one word, by number and without a gap, if it has at least
     /// `least`, removed ones included. `None` if it has fewer. Reads no page if memory alone tells
     /// that.
     pub(crate) fn crowd(&self, bucket: Bucket, least: usize) -> Result<Option<Vec<DocNo>>> {
-        let runs: Vec<Lookup<'_>> = self.lookups(bucket).collect();
+        let mut runs: Vec<Lookup<'_>> = Vec::new();
+        self.for_each_lookup(std::iter::once(bucket), |_, lookup| runs.push(lookup));
         let segments = self.state.tail.segments().iter();
         let in_tail = segments.flat_map(|segment| segment.bucket(bucket)).copied();
         let are_single = runs.iter().all(|run| run.occurrence == Occurrence::AtMostOnce);
@@ -202,7 +227,6 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             found.docs.extend(docs.iter().copied().filter(|doc| is_wanted(*doc)));
             found.compact();
         };
-        // All filters are queried before the first page is read, so their cache misses overlap.
         let mut lookups: Vec<Lookup<'_>> = Vec::new();
         match asked {
             Asked::Buckets(buckets) => {
@@ -211,7 +235,8 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
                     docs.for_each(|(band, docs)| in_tail(band, docs));
                 }
                 lookups.reserve(2 * buckets.len());
-                lookups.extend(buckets.iter().flat_map(|bucket| self.lookups(*bucket)));
+                let buckets = buckets.iter().copied();
+                self.for_each_lookup(buckets, |_, lookup| lookups.push(lookup));
             }
             Asked::Foretold(foretold, document) => {
                 for (band, tail, runs) in foretold.of(document) {
@@ -321,7 +346,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             return Ok(());
         }
         let shift = layout.fence_shift(band);
-        let mut filter = Filter::new(layout, band, content.entries);
+        let mut filter = FilterBuilder::at_once(layout, band, content.entries);
         let (mut source, mut entries) = (Source::run(run, band, content), Vec::new());
         loop {
             source.read(self.fixed.path, self.postings, &mut entries)?;
@@ -331,7 +356,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             filter.insert_all(&entries, shift);
             entries.clear();
         }
-        content.filter.set(filter);
+        content.filter.set(filter.into_filter());
         Ok(())
     }
 }

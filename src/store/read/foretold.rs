@@ -58,9 +58,9 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> View<'_, P, D> {
             let docs = all().map(|(at, bucket)| (at, segment.bucket(bucket)));
             tail.extend(docs.filter(|(_, docs)| !docs.is_empty()));
         }
-        let lookups =
-            all().flat_map(|(at, bucket)| self.lookups(bucket).map(move |lookup| (at, lookup)));
-        let lookups = lookups.collect();
+        let mut lookups = Vec::new();
+        let each = buckets.buckets.iter().map(|words| Bucket { band, words: *words });
+        self.for_each_lookup(each, |at, lookup| lookups.push((at, lookup)));
         let count = buckets.buckets.len();
         let (tail, lookups) = (Grouped::new(tail, count), Grouped::new(lookups, count));
         BandForetold { band, buckets, tail, lookups }

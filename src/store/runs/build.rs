@@ -2,7 +2,7 @@
 
 use crate::store::bytes::chunk::ChunkBuilder;
 use crate::store::bytes::schema::{BandNo, DocNo, Layout, RunNo, posting_key};
-use crate::store::runs::filter::Filter;
+use crate::store::runs::filter::FilterBuilder;
 use crate::store::runs::run::BandRun;
 
 /// Builds a band of a run, in one step or several.
@@ -13,7 +13,7 @@ pub(crate) struct BandBuilder {
     shift: u32,
     chunk: ChunkBuilder,
     content: BandRun,
-    filter: Option<Filter>,
+    filter: Option<FilterBuilder>,
     rows: Vec<ChunkRow>,
 }
 
@@ -21,13 +21,12 @@ pub(crate) struct BandBuilder {
 pub(crate) type ChunkRow = (u64, Vec<u8>);
 
 impl BandBuilder {
-    /// A builder for at most `entries` entries. The number only determines the size of the filter.
+    /// A builder that also builds this filter, if the band has filters.
     pub(crate) fn new(
         layout: Layout,
         run: RunNo,
         band: BandNo,
-        entries: u64,
-        filtered: bool,
+        filter: Option<FilterBuilder>,
     ) -> Self {
         Self {
             run,
@@ -35,8 +34,7 @@ impl BandBuilder {
             shift: layout.fence_shift(band),
             chunk: ChunkBuilder::default(),
             content: BandRun::default(),
-            filter: (filtered && layout.has_filters(band))
-                .then(|| Filter::new(layout, band, entries)),
+            filter: filter.filter(|_| layout.has_filters(band)),
             rows: Vec::new(),
         }
     }
@@ -76,7 +74,9 @@ impl BandBuilder {
 
     /// The band's number of entries, fence keys and filter, once all its rows were taken.
     pub(crate) fn into_content(self) -> BandRun {
-        self.filter.into_iter().for_each(|filter| self.content.filter.set(filter));
+        if let Some(filter) = self.filter {
+            self.content.filter.set(filter.into_filter());
+        }
         self.content
     }
 }

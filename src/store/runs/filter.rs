@@ -19,10 +19,12 @@ const BITS_PER_ENTRY: u64 = 10;
 /// filters of all runs for its id, and most ids are new.
 const BITS_PER_ID: u64 = 16;
 
-/// Eight words, in each of which a key sets a bit.
-type Block = [u32; 8];
+/// Eight words, in each of which a key sets a bit. Its alignment keeps it within one cache line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(align(32))]
+pub(crate) struct Block([u32; 8]);
 
-/// Blocks of a piece, which takes 64 KiB.
+/// Blocks of a piece of a filter that is built in steps. The piece takes 64 KiB.
 const PIECE: usize = 2048;
 
 /// Odd numbers that spread one hash over the eight words of a block.
@@ -41,15 +43,20 @@ const SALTS: [u32; 8] = [
 ///
 /// A second insertion of a fence sets eight more bits of its block, so the filter also recognises
 /// fences that occur only once.
-///
-/// Its pieces are filled one after the other, and clones share them. So a merge, which keeps its
-/// state from step to step, copies one piece in each step, not the filter.
 #[derive(Clone, Debug)]
 pub(crate) struct Filter {
+    blocks: Vec<Block>,
+}
+
+/// Builds a filter, in pieces that are filled one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct FilterBuilder {
     /// The blocks. A piece without a fence is empty.
     pieces: Vec<Arc<Vec<Block>>>,
-    /// The number of blocks, those of empty pieces included.
-    blocks: u64,
+    /// The number of blocks of a piece. The last piece may have fewer.
+    piece: usize,
+    /// The number of all blocks.
+    blocks: usize,
     /// The fence of the last insertion.
     latest: Option<u32>,
 }
@@ -62,49 +69,90 @@ pub(crate) enum Occurrence {
     Unknown,
 }
 
-impl Filter {
-    /// An empty filter for this many entries of a band.
-    pub(crate) fn new(layout: Layout, band: BandNo, entries: u64) -> Self {
-        let bits = if band == layout.ids() { BITS_PER_ID } else { BITS_PER_ENTRY };
-        let blocks = (entries * bits).div_ceil(256).max(1);
-        let pieces = blocks.div_ceil(PIECE as u64) as usize;
-        Self { pieces: vec![Arc::default(); pieces], blocks, latest: None }
+impl FilterBuilder {
+    /// An empty filter for this many entries of a band, which is built at once: it has one piece,
+    /// which becomes the filter.
+    pub(crate) fn at_once(layout: Layout, band: BandNo, entries: u64) -> Self {
+        Self::new(layout, band, entries, usize::MAX)
     }
 
-    /// The memory of a filter for this many entries of a band of lanes, in bytes.
-    pub(crate) const fn bytes(entries: u64) -> u64 {
-        entries * BITS_PER_ENTRY / 8
+    /// An empty filter for this many entries of a band, which is built in steps. Clones share the
+    /// pieces. So a merge, which keeps its state from step to step, copies one piece in each step
+    /// instead of the filter.
+    pub(crate) fn in_steps(layout: Layout, band: BandNo, entries: u64) -> Self {
+        Self::new(layout, band, entries, PIECE)
+    }
+
+    fn new(layout: Layout, band: BandNo, entries: u64, piece: usize) -> Self {
+        let bits = if band == layout.ids() { BITS_PER_ID } else { BITS_PER_ENTRY };
+        let blocks = (entries * bits).div_ceil(256).max(1) as usize;
+        let piece = piece.min(blocks);
+        Self { pieces: vec![Arc::default(); blocks.div_ceil(piece)], piece, blocks, latest: None }
     }
 
     /// Inserts the fences of entries: their words shifted right by `shift`. Entries are sorted, and
     /// none is less than those of earlier calls.
     pub(crate) fn insert_all(&mut self, mut entries: &[Entry], shift: u32) {
-        let fence = |entry: &Entry| (entry.0 >> shift) as u32;
-        while let Some(first) = entries.first() {
-            let piece = block(fence(first), self.blocks) / PIECE;
-            let same = |entry: &Entry| block(fence(entry), self.blocks) / PIECE == piece;
-            let (of_piece, others) = entries.split_at(entries.partition_point(same));
-            if let Some(piece) = self.pieces.get_mut(piece) {
+        let piece_of = |entry: &Entry| block((entry.0 >> shift) as u32, self.blocks) / self.piece;
+        while let Some(number) = entries.first().map(piece_of) {
+            let same = entries.partition_point(|entry| piece_of(entry) == number);
+            let (of_piece, others) = entries.split_at(same);
+            if let Some(piece) = self.pieces.get_mut(number) {
                 let piece = Arc::make_mut(piece);
-                piece.resize(PIECE, Block::default());
-                if let Some(piece) = piece.first_chunk_mut() {
-                    self.latest = insert_into(piece, self.blocks, self.latest, of_piece, shift);
-                }
+                let first = number * self.piece;
+                piece.resize(self.piece.min(self.blocks - first), Block::default());
+                let place = (first, self.blocks, shift);
+                self.latest = insert_into(piece, place, self.latest, of_piece);
             }
             entries = others;
         }
     }
 
-    /// How often the fence of `key` was inserted.
-    pub(crate) fn occurrence(&self, key: &FilterKey) -> Occurrence {
-        let at = block(key.fence, self.blocks);
-        let piece = self.pieces.get(at / PIECE);
-        let Some(block) = piece.and_then(|piece| piece.get(at % PIECE)) else {
-            return Occurrence::Never;
-        };
+    pub(crate) fn into_filter(self) -> Filter {
+        let mut pieces = self.pieces.into_iter();
+        // The only piece of a filter that was built at once is not copied.
+        let mut blocks = pieces.next().map_or_else(Vec::new, Arc::unwrap_or_clone);
+        for (number, piece) in (1..).zip(pieces) {
+            blocks.reserve_exact(self.blocks - blocks.len());
+            blocks.resize(number * self.piece, Block::default());
+            blocks.extend_from_slice(&piece);
+        }
+        blocks.resize(self.blocks, Block::default());
+        Filter { blocks }
+    }
+}
+
+impl Filter {
+    /// The memory of a filter for this many entries of a band of lanes, in bytes.
+    pub(crate) const fn bytes(entries: u64) -> u64 {
+        entries * BITS_PER_ENTRY / 8
+    }
+
+    /// The place of the fence of `key`.
+    pub(crate) fn place<'a>(&'a self, key: &'a FilterKey) -> FilterPlace<'a> {
+        match self.blocks.get(block(key.fence, self.blocks.len())) {
+            Some(block) => FilterPlace::Block(block, key),
+            None => FilterPlace::Nowhere,
+        }
+    }
+}
+
+/// Where a filter has the bits of a key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FilterPlace<'a> {
+    /// There is no filter.
+    Nowhere,
+    Block(&'a Block, &'a FilterKey),
+}
+
+impl FilterPlace<'_> {
+    /// How often the fence was inserted.
+    pub(crate) fn occurrence(&self) -> Occurrence {
+        let Self::Block(block, key) = self else { return Occurrence::Unknown };
         // `all` would branch at each word.
         let has = |bits: &Block| {
-            block.iter().zip(bits).fold(0, |missing, (word, bit)| missing | (!word & bit)) == 0
+            let words = block.0.iter().zip(bits.0);
+            words.fold(0, |missing, (word, bit)| missing | (!word & bit)) == 0
         };
         match (has(&key.bits), has(&key.repeat_bits)) {
             (false, _) => Occurrence::Never,
@@ -117,18 +165,18 @@ impl Filter {
 /// The block of a fence, of this many. Fences are spread evenly, so blocks can have the order of
 /// fences: writing a run fills one block after the other.
 #[inline(always)]
-fn block(fence: u32, blocks: u64) -> usize {
-    ((u64::from(fence) * blocks) >> 32) as usize
+fn block(fence: u32, blocks: usize) -> usize {
+    ((u64::from(fence) * blocks as u64) >> 32) as usize
 }
 
-/// Inserts the fences of entries into the piece that holds their blocks. Returns the last of them.
+/// Inserts the fences of entries into the piece that holds their blocks: from this one on, of this
+/// many. Fences are words shifted by this much. Returns the last one.
 #[multiversion(targets("x86_64+avx2"))]
 fn insert_into(
-    piece: &mut [Block; PIECE],
-    blocks: u64,
+    piece: &mut [Block],
+    (first, blocks, shift): (usize, usize, u32),
     mut latest: Option<u32>,
     entries: &[Entry],
-    shift: u32,
 ) -> Option<u32> {
     for (word, _) in entries {
         let fence = (word >> shift) as u32;
@@ -137,8 +185,8 @@ fn insert_into(
             true => FilterKey::repeat_bits(hash),
             false => FilterKey::bits(hash),
         };
-        if let Some(block) = piece.get_mut(block(fence, blocks) % PIECE) {
-            block.iter_mut().zip(bits).for_each(|(word, bit)| *word |= bit);
+        if let Some(block) = piece.get_mut(block(fence, blocks).wrapping_sub(first)) {
+            block.0.iter_mut().zip(bits.0).for_each(|(word, bit)| *word |= bit);
         }
     }
     latest
@@ -167,7 +215,7 @@ impl FilterKey {
     /// One bit in each word of a block.
     #[inline(always)]
     fn bits(hash: u64) -> Block {
-        SALTS.map(|salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27))
+        Block(SALTS.map(|salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27)))
     }
 
     #[inline(always)]
@@ -223,11 +271,20 @@ mod tests {
     /// A filter of these ascending fences, which come in entries of words of 48 bits, a few in each
     /// call.
     fn filter_of(fences: &[u32], band: BandNo) -> Filter {
+        let [at_once, in_steps] = builders(fences, band).map(FilterBuilder::into_filter);
+        assert!(at_once.blocks == in_steps.blocks, "the same filter");
+        at_once
+    }
+
+    fn builders(fences: &[u32], band: BandNo) -> [FilterBuilder; 2] {
         let entry = |fence: &u32| (u64::from(*fence) << 16, DocNo(0));
         let entries: Vec<Entry> = fences.iter().map(entry).collect();
-        let mut filter = Filter::new(LAYOUT, band, entries.len() as u64);
-        entries.chunks(500).for_each(|some| filter.insert_all(some, 16));
-        filter
+        let builders = [FilterBuilder::at_once, FilterBuilder::in_steps];
+        let mut builders = builders.map(|build| build(LAYOUT, band, entries.len() as u64));
+        for builder in &mut builders {
+            entries.chunks(500).for_each(|some| builder.insert_all(some, 16));
+        }
+        builders
     }
 
     #[test]
@@ -236,7 +293,8 @@ mod tests {
         let mut inside: Vec<u32> = (0..200_000).map(|_| words.next() as u32).collect();
         inside.sort_unstable();
         let filter = filter_of(&inside, LAYOUT.ids());
-        let outside = (0..200_000).map(|_| filter.occurrence(&FilterKey::new(words.next() as u32)));
+        let outside =
+            (0..200_000).map(|_| filter.place(&FilterKey::new(words.next() as u32)).occurrence());
         let wrong = outside.filter(|found| *found != Occurrence::Never).count();
         assert!((50..400).contains(&wrong), "{wrong} of 200,000 absent fences found");
     }
@@ -244,7 +302,7 @@ mod tests {
     #[test]
     fn clones_share_all_pieces_but_the_one_that_is_being_filled() {
         let fences: Vec<u32> = (0..400_000_u32).map(|n| n << 13).collect();
-        let filter = filter_of(&fences, BandNo(0));
+        let [_, filter] = builders(&fences, BandNo(0));
         let mut clone = filter.clone();
         clone.insert_all(&[((399_999_u64 << 13 | 1) << 16, DocNo(0))], 16);
         let pairs = filter.pieces.iter().zip(&clone.pieces);
@@ -259,7 +317,7 @@ mod tests {
             let mut inside: Vec<u32> = (0..entries).map(|_| words.next() as u32).collect();
             inside.sort_unstable();
             let filter = filter_of(&inside, BandNo(0));
-            let occurrence = |fence: u32| filter.occurrence(&FilterKey::new(fence));
+            let occurrence = |fence: u32| filter.place(&FilterKey::new(fence)).occurrence();
             assert!(inside.iter().all(|fence| occurrence(*fence) != Occurrence::Never));
             let outside = (0..100_000).map(|_| occurrence(words.next() as u32));
             let wrong = outside.filter(|found| *found != Occurrence::Never).count();
@@ -278,7 +336,7 @@ mod tests {
         let filter = filter_of(&repeated.collect::<Vec<u32>>(), BandNo(0));
         let (mut single, mut unknown) = (0, 0);
         for &(fence, times) in &inside {
-            match filter.occurrence(&FilterKey::new(fence)) {
+            match filter.place(&FilterKey::new(fence)).occurrence() {
                 Occurrence::Never => panic!("{fence} was inserted"),
                 Occurrence::AtMostOnce => assert_eq!(times, 1),
                 Occurrence::Unknown if times == 1 => unknown += 1,

@@ -8,6 +8,7 @@ use crate::store::bytes::schema::{
 };
 use crate::store::parallel;
 use crate::store::runs::build::{BandBuilder, ChunkRow};
+use crate::store::runs::filter::FilterBuilder;
 use crate::store::runs::run::{BandRun, Run};
 use crate::store::runs::segment::Tail;
 use crate::store::runs::tombstones::Tombstones;
@@ -32,7 +33,8 @@ pub(crate) fn pack_tail(
 ) -> Vec<PackedBand> {
     let pack = |band: BandNo| {
         let entries = tail.sorted(band, |doc| !tombstones.contains(doc));
-        let mut builder = BandBuilder::new(layout, run, band, entries.len() as u64, true);
+        let filter = FilterBuilder::at_once(layout, band, entries.len() as u64);
+        let mut builder = BandBuilder::new(layout, run, band, Some(filter));
         for (word, doc) in entries {
             builder.push(word, doc);
         }

@@ -14,6 +14,7 @@ use crate::store::bytes::schema::{BandNo, DocNo, Layout, POSTINGS, RunNo, Table,
 use crate::store::read::view::{ChunkTable, Fixed};
 use crate::store::runs::build::{BandBuilder, ChunkRow};
 use crate::store::runs::cursor::{MergeCursor, Source};
+use crate::store::runs::filter::FilterBuilder;
 use crate::store::runs::flush::RunWriter;
 use crate::store::runs::run::{Manifest, Run};
 use crate::store::runs::tombstones::Tombstones;
@@ -149,10 +150,12 @@ impl MergeTask {
                 entries += content.entries;
             }
         }
-        let filtered = manifest.deserves_filter(layout, band, entries, &self.sources);
+        let filter = manifest
+            .deserves_filter(layout, band, entries, &self.sources)
+            .then(|| FilterBuilder::in_steps(layout, band, entries));
         BandMerge {
             cursor: MergeCursor::new(sources),
-            builder: BandBuilder::new(layout, self.target, band, entries, filtered),
+            builder: BandBuilder::new(layout, self.target, band, filter),
         }
     }
 

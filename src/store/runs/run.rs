@@ -163,6 +163,7 @@ impl Manifest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::runs::filter::FilterBuilder;
 
     const LAYOUT: Layout = Layout { bands: 16, depth: 6, passages: false };
 
@@ -173,7 +174,7 @@ mod tests {
             let covers = DocNo(10 * number);
             let mut run = Run::new(RunNo(number), 0, covers, covers, LAYOUT.count());
             let content = BandRun { entries: *entries, ..BandRun::default() };
-            content.filter.set(Filter::new(LAYOUT, BandNo(0), 1));
+            content.filter.set(FilterBuilder::at_once(LAYOUT, BandNo(0), 1).into_filter());
             run.set(BandNo(0), Some(Arc::new(content)));
             manifest.add(run);
         }

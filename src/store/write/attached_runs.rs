@@ -10,6 +10,7 @@ use crate::store::progress::Watch;
 use crate::store::read::view::{ChunkTable, DocTable, View};
 use crate::store::runs::build::BandBuilder;
 use crate::store::runs::cursor::{MergeCursor, Source};
+use crate::store::runs::filter::FilterBuilder;
 use crate::store::runs::flush::RunWriter;
 use crate::store::runs::run::{BandRun, Run};
 use crate::store::state::State;
@@ -91,10 +92,11 @@ impl IdEntries {
         let layout = writer.engine().fixed().layout;
         let mut entries = std::mem::take(&mut self.entries);
         entries.par_sort_unstable();
-        let count = entries.len() as u64;
-        let mut builder = BandBuilder::new(layout, run, layout.ids(), count, filtered);
+        let (ids, count) = (layout.ids(), entries.len() as u64);
+        let filter = filtered.then(|| FilterBuilder::at_once(layout, ids, count));
+        let mut builder = BandBuilder::new(layout, run, ids, filter);
         entries.into_iter().for_each(|(word, doc)| builder.push(word, doc));
-        writer.run_writer()?.append(run, layout.ids(), &builder.take_rows())?;
+        writer.run_writer()?.append(run, ids, &builder.take_rows())?;
         Ok(builder.into_content())
     }
 
@@ -120,7 +122,8 @@ impl IdEntries {
             next_chunk: 0,
         });
         let mut cursor = MergeCursor::new(sources.collect());
-        let mut builder = BandBuilder::new(layout, run, ids, count, true);
+        let filter = FilterBuilder::at_once(layout, ids, count);
+        let mut builder = BandBuilder::new(layout, run, ids, Some(filter));
         let mut block = Vec::new();
         loop {
             let action = "writing a run";
@@ -205,7 +208,8 @@ pub(super) fn write_tail(
 ) -> Result<BandRun> {
     let layout = writer.layout;
     let entries = source.tail.sorted(band, is_wanted);
-    let mut builder = BandBuilder::new(layout, number, band, entries.len() as u64, true);
+    let filter = FilterBuilder::at_once(layout, band, entries.len() as u64);
+    let mut builder = BandBuilder::new(layout, number, band, Some(filter));
     for (word, doc) in entries {
         builder.push(word, DocNo(doc.0 + offset));
     }
