@@ -20,7 +20,7 @@ pub(crate) fn seal(mut record: Vec<u8>, table: Table, key: u64) -> Vec<u8> {
     record
 }
 
-/// Seals the record that begins at `start` and is the last of these bytes.
+/// Seals the record that begins at `start` and goes to the end of these bytes.
 pub(crate) fn seal_from(bytes: &mut Vec<u8>, start: usize, table: Table, key: u64) {
     let record = bytes.get(start..).unwrap_or_default();
     let sum = checksum(record, checksum_seed(table, key));

@@ -139,24 +139,34 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     /// what one holds before the next is read. So the processor waits for many of them at once.
     pub(super) fn for_each_lookup<'v>(
         &'v self,
-        buckets: impl Iterator<Item = Bucket> + Clone,
+        mut buckets: impl Iterator<Item = Bucket>,
         mut pass: impl FnMut(u32, Lookup<'v>),
     ) {
+        /// The buckets that are looked up together. What is computed for them stays in the cache.
+        const TOGETHER: usize = 128;
         let (layout, manifest) = (self.fixed.layout, &self.state.manifest);
-        let search = |bucket| BucketSearch::new(layout, bucket);
-        let searches: Vec<BucketSearch> = buckets.map(search).collect();
-        let mut places = Vec::with_capacity(searches.len() * manifest.runs().len());
-        for search in &searches {
-            let runs = manifest.with_band(search.bucket.band);
-            places.extend(runs.map(|(_, content)| search.place_in(content)));
-        }
-        let told: Vec<Occurrence> = places.iter().map(FilterPlace::occurrence).collect();
-        let mut told = told.into_iter();
-        for (at, BucketSearch { bucket, .. }) in (0..).zip(&searches) {
-            for ((run, content), occurrence) in manifest.with_band(bucket.band).zip(&mut told) {
-                if occurrence != Occurrence::Never {
-                    pass(at, Lookup { bucket: *bucket, run, content, occurrence });
+        let mut at = 0;
+        loop {
+            let together = buckets.by_ref().take(TOGETHER);
+            let searches: Vec<BucketSearch> =
+                together.map(|bucket| BucketSearch::new(layout, bucket)).collect();
+            if searches.is_empty() {
+                break;
+            }
+            let mut places = Vec::with_capacity(searches.len() * manifest.runs().len());
+            for search in &searches {
+                let runs = manifest.with_band(search.bucket.band);
+                places.extend(runs.map(|(_, content)| search.place_in(content)));
+            }
+            let told: Vec<Occurrence> = places.iter().map(FilterPlace::occurrence).collect();
+            let mut told = told.into_iter();
+            for BucketSearch { bucket, .. } in &searches {
+                for ((run, content), occurrence) in manifest.with_band(bucket.band).zip(&mut told) {
+                    if occurrence != Occurrence::Never {
+                        pass(at, Lookup { bucket: *bucket, run, content, occurrence });
+                    }
                 }
+                at += 1;
             }
         }
     }
@@ -165,18 +175,21 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     /// `least`, removed ones included. `None` if it has fewer. Reads no page if memory alone tells
     /// that.
     pub(crate) fn crowd(&self, bucket: Bucket, least: usize) -> Result<Option<Vec<DocNo>>> {
-        let mut runs: Vec<Lookup<'_>> = Vec::new();
-        self.for_each_lookup(std::iter::once(bucket), |_, lookup| runs.push(lookup));
+        let search = BucketSearch::new(self.fixed.layout, bucket);
+        let runs = self.state.manifest.with_band(bucket.band).filter_map(|(run, content)| {
+            let occurrence = search.occurrence_in(content);
+            (occurrence != Occurrence::Never).then_some((run, content, occurrence))
+        });
+        let runs: Vec<_> = runs.collect();
         let segments = self.state.tail.segments().iter();
         let in_tail = segments.flat_map(|segment| segment.bucket(bucket)).copied();
-        let are_single = runs.iter().all(|run| run.occurrence == Occurrence::AtMostOnce);
+        let are_single = runs.iter().all(|(.., told)| *told == Occurrence::AtMostOnce);
         if are_single && runs.len() + in_tail.clone().take(least).count() < least {
             return Ok(None);
         }
         let mut docs = Vec::new();
-        let search = BucketSearch::new(self.fixed.layout, bucket);
         guard(self.fixed.path, || {
-            for Lookup { run, content, .. } in runs {
+            for (run, content, _) in runs {
                 if docs.len() < least {
                     self.search_run(run, &search, content, least, &mut docs)?;
                 }

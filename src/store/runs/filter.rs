@@ -140,7 +140,7 @@ impl Filter {
 /// Where a filter has the bits of a key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FilterPlace<'a> {
-    /// There is no filter.
+    /// There is no filter, or there are several keys.
     Nowhere,
     Block(&'a Block, &'a FilterKey),
 }
@@ -150,8 +150,8 @@ impl FilterPlace<'_> {
     pub(crate) fn occurrence(&self) -> Occurrence {
         let Self::Block(block, key) = self else { return Occurrence::Unknown };
         // `all` would branch at each word.
-        let has = |bits: &Block| {
-            let words = block.0.iter().zip(bits.0);
+        let has = |bits: &[u32; 8]| {
+            let words = block.0.iter().zip(bits);
             words.fold(0, |missing, (word, bit)| missing | (!word & bit)) == 0
         };
         match (has(&key.bits), has(&key.repeat_bits)) {
@@ -162,15 +162,16 @@ impl FilterPlace<'_> {
     }
 }
 
-/// The block of a fence, of this many. Fences are spread evenly, so blocks can have the order of
-/// fences: writing a run fills one block after the other.
+/// The block of a fence in a filter of this many blocks. Fences are spread evenly, so blocks can
+/// have the order of fences: writing a run fills one block after the other.
 #[inline(always)]
 fn block(fence: u32, blocks: usize) -> usize {
     ((u64::from(fence) * blocks as u64) >> 32) as usize
 }
 
-/// Inserts the fences of entries into the piece that holds their blocks: from this one on, of this
-/// many. Fences are words shifted by this much. Returns the last one.
+/// Inserts the fences of entries, which are their words shifted by `shift`, into the piece that
+/// holds their blocks. The piece begins at block `first` of the `blocks` of the filter. Returns the
+/// last fence.
 #[multiversion(targets("x86_64+avx2"))]
 fn insert_into(
     piece: &mut [Block],
@@ -186,7 +187,7 @@ fn insert_into(
             false => FilterKey::bits(hash),
         };
         if let Some(block) = piece.get_mut(block(fence, blocks).wrapping_sub(first)) {
-            block.0.iter_mut().zip(bits.0).for_each(|(word, bit)| *word |= bit);
+            block.0.iter_mut().zip(bits).for_each(|(word, bit)| *word |= bit);
         }
     }
     latest
@@ -196,9 +197,9 @@ fn insert_into(
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FilterKey {
     fence: u32,
-    bits: Block,
+    bits: [u32; 8],
     /// The bits that a second insertion sets.
-    repeat_bits: Block,
+    repeat_bits: [u32; 8],
 }
 
 impl FilterKey {
@@ -214,12 +215,12 @@ impl FilterKey {
 
     /// One bit in each word of a block.
     #[inline(always)]
-    fn bits(hash: u64) -> Block {
-        Block(SALTS.map(|salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27)))
+    fn bits(hash: u64) -> [u32; 8] {
+        SALTS.map(|salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27))
     }
 
     #[inline(always)]
-    fn repeat_bits(hash: u64) -> Block {
+    fn repeat_bits(hash: u64) -> [u32; 8] {
         Self::bits(hash >> 32)
     }
 }
@@ -303,11 +304,18 @@ mod tests {
     fn clones_share_all_pieces_but_the_one_that_is_being_filled() {
         let fences: Vec<u32> = (0..400_000_u32).map(|n| n << 13).collect();
         let [_, filter] = builders(&fences, BandNo(0));
+        let new = 399_999 << 13 | 1;
         let mut clone = filter.clone();
-        clone.insert_all(&[((399_999_u64 << 13 | 1) << 16, DocNo(0))], 16);
+        clone.insert_all(&[(u64::from(new) << 16, DocNo(0))], 16);
         let pairs = filter.pieces.iter().zip(&clone.pieces);
         let shared = pairs.map(|(one, other)| Arc::ptr_eq(one, other)).filter(|same| *same).count();
         assert_eq!((shared, filter.pieces.len()), (filter.pieces.len() - 1, 8));
+        let [old, clone] = [filter, clone].map(FilterBuilder::into_filter);
+        let has = |filter: &Filter, fence: u32| {
+            filter.place(&FilterKey::new(fence)).occurrence() != Occurrence::Never
+        };
+        assert!(fences.iter().all(|fence| has(&old, *fence) && has(&clone, *fence)));
+        assert!(has(&clone, new) && !has(&old, new), "the former state is as it was");
     }
 
     #[test]

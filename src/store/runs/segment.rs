@@ -104,7 +104,12 @@ impl Tail {
         for column in self.segments.iter().filter_map(|segment| segment.column(band)) {
             entries.extend(column.entries().filter(|(_, doc)| is_wanted(*doc)));
         }
-        sort_spread(&mut entries, &mut Vec::new(), |(word, _)| *word);
+        /// More entries take less memory with the standard sort, which recognises sorted stretches.
+        const SPREAD: usize = 1 << 20;
+        match entries.len() {
+            ..=SPREAD => sort_spread(&mut entries, &mut Vec::new(), |(word, _)| *word),
+            _ => entries.sort_by_key(|(word, _)| *word),
+        }
         entries
     }
 

@@ -9,12 +9,15 @@ const MOST_INSERTED: u32 = 16;
 /// Sorts items by their words. Items with equal words keep their order. `spare` is memory for a
 /// copy of the items, which may be used again.
 ///
-/// Each item goes to one of as many slots as there are items, by the upper bits of its word, in one
-/// pass. Takes linear time if words are spread evenly; full slots are sorted by comparison.
+/// Each item goes to a slot by the upper bits of its word, in one pass. A slot has one or two items
+/// on average. Takes linear time if words are spread evenly; full slots are sorted by comparison.
 pub(super) fn sort_spread<T: Copy>(items: &mut [T], spare: &mut Vec<T>, word: impl Fn(&T) -> u64) {
+    if items.is_sorted_by_key(&word) {
+        return;
+    }
     let bounds = |(least, most): (u64, u64), word: u64| (least.min(word), most.max(word));
     let (least, most) = items.iter().map(&word).fold((u64::MAX, 0), bounds);
-    if items.len() < FEWEST || least == most {
+    if items.len() < FEWEST {
         items.sort_by_key(word);
         return;
     }

@@ -153,10 +153,10 @@ impl Writer {
                 let count = block.len() as u64;
                 read += count;
                 let wanted = self.decide(source, block, replaces, &mut attached, &mut left_out)?;
-                for row in &wanted {
-                    let from = DocNo(row.fresh.doc.0 - offset);
+                for moved in &wanted {
+                    let from = DocNo(moved.fresh.doc.0 - offset);
                     self.reach(source, from, &mut bands, runs, watch)?;
-                    bands.entries.push((row.fresh.id_hash, row.fresh.doc), self)?;
+                    bands.entries.push((moved.fresh.id_hash, moved.fresh.doc), self)?;
                 }
                 append(self.txn()?, self.path(), wanted.iter().map(MovedDocument::rows))?;
                 watch.advance_now(count)?;
@@ -183,17 +183,19 @@ impl Writer {
         attached: &mut Attached,
         left_out: &mut Tombstones,
     ) -> Result<Vec<MovedDocument>> {
-        let ids: Vec<&str> = block.iter().map(|row| row.moved.id.as_str()).collect();
+        let ids: Vec<&str> = block.iter().map(|document| document.moved.id.as_str()).collect();
         let known = self.known(&ids)?;
         let mut wanted = Vec::with_capacity(block.len());
-        for (row, known) in block.into_iter().zip(known) {
-            attached.empty += u64::from(row.is_empty);
-            attached.text_bytes += row.text_length;
+        for (document, known) in block.into_iter().zip(known) {
+            attached.empty += u64::from(document.is_empty);
+            attached.text_bytes += document.text_length;
             match known {
                 Known::Absent => attached.added += 1,
-                Known::Document(former) if former.has_text(row.text_hash, row.text_length) => {
+                Known::Document(former)
+                    if former.has_text(document.text_hash, document.text_length) =>
+                {
                     attached.unchanged += 1;
-                    left_out.insert(row.from);
+                    left_out.insert(document.from);
                     continue;
                 }
                 Known::Document(former) if replaces => {
@@ -202,15 +204,15 @@ impl Writer {
                 }
                 Known::Document(_) => {
                     attached.skipped += 1;
-                    left_out.insert(row.from);
+                    left_out.insert(document.from);
                     continue;
                 }
                 Known::Repeated => {
                     let (path, id) = (source.fixed.path, "another document has its id");
-                    return Err(damaged(path, Table::Documents, row.from.0, id));
+                    return Err(damaged(path, Table::Documents, document.from.0, id));
                 }
             }
-            wanted.push(row.moved);
+            wanted.push(document.moved);
         }
         Ok(wanted)
     }

@@ -60,7 +60,7 @@ pub(super) struct RowSettings<'a> {
 }
 
 /// The encoded rows of new documents with consecutive numbers, all in one buffer. An allocation for
-/// each row would take longer than encoding it.
+/// each record and each signature would take longer than encoding it.
 pub(super) struct NewRows {
     bytes: Vec<u8>,
     places: Vec<Place>,
@@ -71,16 +71,17 @@ struct Place {
     doc: DocNo,
     /// Where the record begins, and where record, signature, text and fingerprints end. A row that
     /// the index does not keep is empty.
-    ends: [usize; 5],
+    bounds: [usize; 5],
     id_hash: u64,
     /// The distinct fingerprints.
     words: Box<[u32]>,
 }
 
 impl NewRows {
-    /// Encodes the rows of documents, which get the numbers from `first` on.
+    /// Encodes the rows of documents, which get the numbers from `first` on. Takes their texts and
+    /// fingerprints, which are not needed afterwards.
     pub(super) fn encode(
-        documents: &[Document],
+        documents: &mut [Document],
         first: DocNo,
         settings: RowSettings<'_>,
     ) -> std::result::Result<Self, (u32, DecodeError)> {
@@ -89,7 +90,7 @@ impl NewRows {
         let lanes = documents.first().map_or(0, |document| document.signature.lanes().len());
         let bytes = Vec::with_capacity(documents.len() * (lanes + USUAL));
         let mut rows = Self { bytes, places: Vec::with_capacity(documents.len()) };
-        for (number, document) in (first.0..).zip(documents) {
+        for (number, document) in (first.0..=u32::MAX).zip(documents) {
             rows.push(document, DocNo(number), settings).map_err(|fault| (number, fault))?;
         }
         Ok(rows)
@@ -97,44 +98,43 @@ impl NewRows {
 
     fn push(
         &mut self,
-        document: &Document,
+        document: &mut Document,
         doc: DocNo,
         settings: RowSettings<'_>,
     ) -> std::result::Result<(), DecodeError> {
         let bytes = &mut self.bytes;
-        let Document { id, text_hash, text_length, .. } = document;
-        let (text_hash, text_length) = (*text_hash, *text_length);
-        let inserted = document.inserted.unwrap_or(settings.now);
+        let Document { text_hash, text_length, .. } = *document;
+        let (id, inserted) = (&*document.id, document.inserted.unwrap_or(settings.now));
+        let id_hash = id_hash(id, settings.id_key);
         let start = bytes.len();
         DocumentRecord { id, text_hash, text_length, inserted }.append_to(bytes, doc)?;
         let record = bytes.len();
         append_signature(bytes, &document.signature, doc);
         let signature = bytes.len();
-        if let Some(text) = document.text.as_deref().filter(|_| settings.texts) {
-            bytes.extend(encode_text(text, doc, settings.dictionary));
+        if let Some(text) = document.text.take().filter(|_| settings.texts) {
+            bytes.extend(encode_text(&text, doc, settings.dictionary));
         }
         let text = bytes.len();
-        let fingerprints = document.fingerprints.as_ref().filter(|_| settings.passages);
-        if let Some(fingerprints) = fingerprints {
+        let fingerprints = document.fingerprints.take().filter(|_| settings.passages);
+        if let Some(fingerprints) = &fingerprints {
             bytes.extend(encode_fingerprints(fingerprints, doc));
         }
-        let ends = [start, record, signature, text, bytes.len()];
-        let words = fingerprints.map(Fingerprints::words).unwrap_or_default();
-        self.places.push(Place { doc, ends, id_hash: id_hash(id, settings.id_key), words });
+        let bounds = [start, record, signature, text, bytes.len()];
+        let words = fingerprints.as_ref().map(Fingerprints::words).unwrap_or_default();
+        self.places.push(Place { doc, bounds, id_hash, words });
         Ok(())
     }
 
     pub(super) fn rows(&self) -> impl Iterator<Item = Rows<'_>> + Clone {
         self.places.iter().map(|place| {
-            let [start, record, signature, text, end] = place.ends;
+            let [start, record, signature, text, end] = place.bounds;
             let row = |from: usize, to: usize| self.bytes.get(from..to).unwrap_or_default();
-            let kept = |row: &'_ [u8]| !row.is_empty();
             Rows {
                 doc: place.doc,
                 record: row(start, record),
                 signature: row(record, signature),
-                text: Some(row(signature, text)).filter(|row| kept(row)),
-                fingerprints: Some(row(text, end)).filter(|row| kept(row)),
+                text: Some(row(signature, text)).filter(|row| !row.is_empty()),
+                fingerprints: Some(row(text, end)).filter(|row| !row.is_empty()),
             }
         })
     }

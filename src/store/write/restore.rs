@@ -6,8 +6,8 @@ use crate::store::write::encode::{MovedDocument, append};
 use crate::store::write::writer::Writer;
 
 impl Writer {
-    /// Inserts documents with their rows, unchanged. Their numbers must be greater than all numbers in the index; gaps
-    /// between them stay unused.
+    /// Inserts documents with their rows, unchanged. Their numbers must be greater than all numbers
+    /// in the index; gaps between them stay unused.
     pub(crate) fn restore(&mut self, documents: &[MovedDocument]) -> Result<()> {
         let Some(last) = documents.last() else { return Ok(()) };
         let next = u64::from(last.fresh.doc.0) + 1;

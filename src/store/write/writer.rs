@@ -217,7 +217,7 @@ impl Writer {
         self.change(|writer| writer.insert_rows(documents))
     }
 
-    fn insert_rows(&mut self, documents: Vec<Document>) -> Result<()> {
+    fn insert_rows(&mut self, mut documents: Vec<Document>) -> Result<()> {
         let engine = Arc::clone(&self.engine);
         let first = self.state.counters.next_doc;
         let last = first + documents.len() as u64 - 1;
@@ -229,11 +229,11 @@ impl Writer {
         let (id_key, texts, passages) = (fixed.id_key, fixed.texts, fixed.layout.passages);
         let dictionary = self.state.dictionary.as_deref();
         let settings = RowSettings { id_key, now, texts, passages, dictionary };
-        /// The documents whose rows are encoded together.
-        const PIECE: usize = 64;
-        let numbers = (first..).step_by(PIECE).map(|number| DocNo(number as u32));
-        let pieces: Vec<_> = numbers.zip(documents.chunks(PIECE)).collect();
         let shared = documents.len() >= parallel::MIN_DOCUMENTS;
+        // Few documents may be long, so the number of pieces matters, too.
+        let piece = (documents.len() / 64).clamp(1, 64);
+        let numbers = (first..).step_by(piece).map(|number| DocNo(number as u32));
+        let pieces: Vec<_> = numbers.zip(documents.chunks_mut(piece)).collect();
         let encode = |(first, documents)| NewRows::encode(documents, first, settings);
         let rows = parallel::map(pieces, shared, encode)
             .into_iter()
@@ -246,7 +246,7 @@ impl Writer {
         const SEGMENT_FROM: usize = 1 << 10;
         let settles = count >= SEGMENT_FROM || waiting >= self.batch_size();
         if !settles {
-            let ids = documents.iter().map(|document| document.id.clone());
+            let ids = documents.iter_mut().map(|document| std::mem::take(&mut document.id));
             self.fresh_ids.extend(ids.zip((first..).map(|number| DocNo(number as u32))));
         }
         let new = self.fresh.len();
@@ -277,8 +277,8 @@ impl Writer {
         self.added += words.sum::<usize>() as u64;
     }
 
-    /// Keeps the lanes of the waiting documents from this one on, if later documents are compared
-    /// with them.
+    /// Keeps the lanes of the documents that wait at this position and behind it, if later documents
+    /// are compared with them.
     fn keep_lanes_from(&mut self, first: usize) {
         if !self.keeps_lanes {
             return;
