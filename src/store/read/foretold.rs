@@ -4,7 +4,8 @@ use crate::lsh::WordRange;
 use crate::store::bytes::schema::{BandNo, DocNo};
 use crate::store::grouped::Grouped;
 use crate::store::parallel;
-use crate::store::read::candidates::{Bucket, Lookup};
+use crate::store::read::candidates::Bucket;
+use crate::store::read::lookups::Lookup;
 use crate::store::read::view::{ChunkTable, DocTable, View};
 use crate::store::runs::filter::Occurrence;
 

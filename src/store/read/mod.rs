@@ -4,6 +4,7 @@ pub(crate) mod candidates;
 pub(crate) mod clusters;
 pub(crate) mod foretold;
 mod ids;
+mod lookups;
 pub(crate) mod reader;
 pub(crate) mod recent_lanes;
 mod signatures;

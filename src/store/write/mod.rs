@@ -9,6 +9,7 @@ mod dictionary;
 pub(crate) mod encode;
 mod expiry;
 pub(crate) mod follow;
+mod insert;
 mod lookup;
 mod maintenance;
 mod packing;

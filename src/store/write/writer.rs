@@ -3,17 +3,13 @@
 use crate::error::{Error, Result};
 use crate::store::bytes::schema::{
     DEAD, DOCUMENTS, DocNo, FINGERPRINTS, FORMAT_ROW, FORMAT_VERSION, META, POSTINGS, SIGNATURES,
-    STATE_ROW, TEXTS, Table, format_row,
+    STATE_ROW, TEXTS, format_row,
 };
-use crate::store::document::Document;
 use crate::store::engine::{Engine, now};
-use crate::store::parallel;
-use crate::store::read::recent_lanes::LanesInOrder;
 use crate::store::read::view::View;
 use crate::store::runs::segment::TailDocument;
 use crate::store::state::State;
-use crate::store::storage_error::{Doing, abandon, damaged, drop_catching_panics};
-use crate::store::write::encode::{NewRows, RowSettings, append};
+use crate::store::storage_error::{Doing, abandon, drop_catching_panics};
 use crate::store::write::turn::Turn;
 use redb::WriteTransaction;
 use std::collections::{BTreeSet, HashMap};
@@ -33,9 +29,9 @@ pub(crate) struct Writer {
     before: Arc<State>,
     state: State,
     /// Documents that are in no segment yet.
-    fresh: Vec<TailDocument>,
+    pub(super) fresh: Vec<TailDocument>,
     /// The ids of `fresh`. Users choose ids, so the map needs a keyed hash against collisions.
-    fresh_ids: HashMap<String, DocNo>,
+    pub(super) fresh_ids: HashMap<String, DocNo>,
     /// Removed documents whose rows still exist.
     removed: Vec<DocNo>,
     /// Tracked clusters that have lost documents.
@@ -43,7 +39,7 @@ pub(crate) struct Writer {
     /// The number of changed rows. A commit without changes writes nothing.
     changes: u64,
     /// The number of band entries of the documents inserted since the last merge step.
-    added: u64,
+    pub(super) added: u64,
     /// Whether runs of another index came in, whose merges can wait.
     attached: bool,
     /// Whether the lanes of new documents are kept in memory.
@@ -208,94 +204,9 @@ impl Writer {
         }
     }
 
-    /// Inserts documents. Their ids must be distinct and free, which
-    /// [`Batch`](super::batch::Batch) ensures.
-    pub(super) fn insert_all(&mut self, documents: Vec<Document>) -> Result<()> {
-        if documents.is_empty() {
-            return Ok(());
-        }
-        self.change(|writer| writer.insert_rows(documents))
-    }
-
-    fn insert_rows(&mut self, mut documents: Vec<Document>) -> Result<()> {
-        let engine = Arc::clone(&self.engine);
-        let first = self.state.counters.next_doc;
-        let last = first + documents.len() as u64 - 1;
-        u32::try_from(last).map_err(|_| self.full())?;
-        let (fixed, now) = (engine.fixed(), self.now);
-        if fixed.texts {
-            self.learn_dictionary(&documents)?;
-        }
-        let (id_key, texts, passages) = (fixed.id_key, fixed.texts, fixed.layout.passages);
-        let dictionary = self.state.dictionary.as_deref();
-        let settings = RowSettings { id_key, now, texts, passages, dictionary };
-        let shared = documents.len() >= parallel::MIN_DOCUMENTS;
-        // Few documents may be long, so the number of pieces matters, too.
-        let piece = (documents.len() / 64).clamp(1, 64);
-        let numbers = (first..).step_by(piece).map(|number| DocNo(number as u32));
-        let pieces: Vec<_> = numbers.zip(documents.chunks_mut(piece)).collect();
-        let encode = |(first, documents)| NewRows::encode(documents, first, settings);
-        let rows = parallel::map(pieces, shared, encode)
-            .into_iter()
-            .collect::<std::result::Result<Vec<NewRows>, _>>()
-            .map_err(|(doc, fault)| damaged(engine.path(), Table::Documents, doc, fault))?;
-        append(self.txn()?, engine.path(), rows.iter().flat_map(NewRows::rows))?;
-        let (count, waiting) = (documents.len(), self.fresh.len() + documents.len());
-        self.state.counters.next_doc += count as u64;
-        // From this number on, a lookup in a segment is as fast as one in a map.
-        const SEGMENT_FROM: usize = 1 << 10;
-        let settles = count >= SEGMENT_FROM || waiting >= self.batch_size();
-        if !settles {
-            let ids = documents.iter_mut().map(|document| std::mem::take(&mut document.id));
-            self.fresh_ids.extend(ids.zip((first..).map(|number| DocNo(number as u32))));
-        }
-        let new = self.fresh.len();
-        let mut documents = documents.into_iter();
-        for rows in rows {
-            self.wait_for_segment(rows.into_fresh(documents.by_ref()));
-        }
-        self.keep_lanes_from(new);
-        if settles {
-            self.settle();
-            if self.has_full_tail() {
-                self.flush()?;
-                self.merge_on()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Counts documents whose rows are written, and lets them wait for a segment.
-    pub(super) fn wait_for_segment(&mut self, fresh: impl Iterator<Item = TailDocument>) {
-        let first = self.fresh.len();
-        self.fresh.extend(fresh);
-        let fresh = self.fresh.get(first..).unwrap_or_default();
-        let (added, words) = (fresh.len() as u64, fresh.iter().map(|new| new.fingerprints.len()));
-        self.state.counters.documents += added;
-        self.changes += added;
-        self.added += added * (u64::from(self.engine.fixed().layout.bands) + 1);
-        self.added += words.sum::<usize>() as u64;
-    }
-
-    /// Keeps the lanes of the documents that wait at this position and behind it, if later documents
-    /// are compared with them.
-    fn keep_lanes_from(&mut self, first: usize) {
-        if !self.keeps_lanes {
-            return;
-        }
-        let fresh = self.fresh.get(first..).unwrap_or_default();
-        let mut kept = LanesInOrder::with_room(self.engine.fixed().lanes, fresh.len());
-        for TailDocument { doc, lanes, .. } in fresh {
-            if let Some(lanes) = lanes {
-                kept.push(*doc, lanes);
-            }
-        }
-        self.state.recent_lanes.push(Arc::new(kept));
-    }
-
     /// Whether the tail is so large that it is flushed. A document has one entry in most bands, but
     /// a long text has many fingerprints.
-    fn has_full_tail(&self) -> bool {
+    pub(super) fn has_full_tail(&self) -> bool {
         /// The fingerprints that take as much memory as a document.
         const PER_DOCUMENT: usize = 64;
         let (tail, most) = (&self.state.tail, self.engine.tuning().flush_documents);
@@ -456,7 +367,7 @@ mod tests {
     use super::*;
     use crate::hash::TextHash;
     use crate::sketch::Signature;
-    use crate::store::document::Kind;
+    use crate::store::document::{Document, Kind};
     use crate::store::sim::testing::{filled, insert_into as insert, open};
 
     fn document(id: &str) -> Document {
