@@ -82,8 +82,8 @@ impl Writer {
         self.added += added * (bands + 1) + words as u64;
     }
 
-    /// Keeps the lanes of the documents that wait at this position and behind it, if later documents
-    /// are compared with them.
+    /// Keeps the lanes of the documents that wait at this position and behind it, if later ones are
+    /// compared with them.
     fn keep_lanes_from(&mut self, first: usize) {
         if !self.keeps_lanes {
             return;
