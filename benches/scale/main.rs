@@ -3,6 +3,7 @@
 //! ```text
 //! cargo bench --bench scale -- ingest N [--keep INDEX]
 //! cargo bench --bench scale -- queries INDEX
+//! cargo bench --bench scale -- cold INDEX
 //! cargo bench --bench scale -- containment INDEX
 //! cargo bench --bench scale -- single INDEX
 //! cargo bench --bench scale -- underwrite INDEX
@@ -18,6 +19,8 @@
 //!   commit, and leaves it at INDEX if asked to.
 //! - `queries` times queries by signature of 2,000 documents of an index, and of 2,000 that nothing
 //!   there is like.
+//! - `cold` opens an index none of whose pages are in memory, and times the same queries once
+//!   (Linux; elsewhere the pages stay in memory).
 //! - `containment` times the first containment query of an index, of a later snapshot after inserts
 //!   and after removals, and other queries, on a copy of the index.
 //! - `single` times durable inserts of one document beside syncing a file, on a copy of the index.
@@ -28,7 +31,7 @@
 //! - `pairs` finds all pairs of an index of real documents, three times.
 //! - `crowds` times the command on N texts that are near copies, on N that share their first half,
 //!   on five times as many of each, and on copies of a text that the index has 60,000 times.
-//! - `table` is all of these but `containment`, `cores`, `pairs` and `crowds`, with N synthetic
+//! - `table` is all of these but `cold`, `containment`, `cores`, `pairs` and `crowds`, with N synthetic
 //!   documents.
 //!
 //! INDEX has 256 lanes; copies lie below `target` and are removed. Without arguments the program
@@ -80,6 +83,7 @@ fn run(args: &[&str]) -> Outcome<Vec<Row>> {
         ["ingest", count] => ingest::run(number(count)?, None),
         ["ingest", count, "--keep", index] => ingest::run(number(count)?, Some(Path::new(index))),
         ["queries", index] => queries::run(Path::new(index)),
+        ["cold", index] => queries::cold(Path::new(index)),
         ["containment", index] => containment::run(Path::new(index)),
         ["single", index] => single::run(Path::new(index)),
         ["underwrite", index] => underwrite::run(Path::new(index)),
@@ -92,8 +96,8 @@ fn run(args: &[&str]) -> Outcome<Vec<Row>> {
         // What `change` starts as a process of its own.
         ["abort", index] => change::abort(Path::new(index)),
         [
-            "ingest" | "queries" | "containment" | "single" | "underwrite" | "change" | "json"
-            | "cores" | "pairs" | "crowds" | "table",
+            "ingest" | "queries" | "cold" | "containment" | "single" | "underwrite" | "change"
+            | "json" | "cores" | "pairs" | "crowds" | "table",
             ..,
         ] => {
             Err("wrong arguments; the first lines of benches/scale/main.rs show the right ones"

@@ -1,8 +1,9 @@
 //! `queries`: how long an index takes to say what is similar.
 
 use crate::Outcome;
-use crate::report::{Row, grouped, quantile};
+use crate::report::{Row, grouped, quantile, time};
 use crate::synthetic::{LANES, stranger};
+use crate::system::evict;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use twindex::{ReadOnlyIndex, Signature, Snapshot};
@@ -65,6 +66,28 @@ pub fn measure(snapshot: &Snapshot, what: &str) -> Outcome<Vec<Row>> {
             let took = quantile(&mut times, share)?;
             let most = Duration::from_micros(most);
             rows.push(Row::within(format!("{what}: {kind}, {name}"), took, most));
+        }
+    }
+    Ok(rows)
+}
+
+/// Asks everything once, after the pages of the file were dropped from memory.
+pub fn cold(path: &Path) -> Outcome<Vec<Row>> {
+    let questions = Questions::new(&ReadOnlyIndex::open(path)?.snapshot()?)?;
+    evict(path)?;
+    let start = Instant::now();
+    let snapshot = ReadOnlyIndex::open(path)?.snapshot()?;
+    let opening = start.elapsed();
+    let documents = grouped(snapshot.len());
+    let mut rows = vec![Row::new(format!("open cold, {documents} documents"), time(opening))];
+    for (kind, signatures) in [("hits", &questions.hits), ("misses", &questions.misses)] {
+        let times = signatures.iter().map(|signature| ask(&snapshot, signature));
+        let mut times = times.collect::<Outcome<Vec<_>>>()?;
+        let first = times.first().copied().unwrap_or_default();
+        rows.push(Row::new(format!("query, cold: the first of {kind}"), time(first)));
+        for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
+            let took = time(quantile(&mut times, share)?);
+            rows.push(Row::new(format!("query, cold: {kind}, {name}"), took));
         }
     }
     Ok(rows)

@@ -22,6 +22,15 @@ pub fn copy(index: &Path) -> Outcome<(TempDir, PathBuf)> {
     Ok((folder, path))
 }
 
+/// Drops the pages of a file from the system's memory, where the system can be told to.
+pub fn evict(path: &Path) -> Outcome {
+    let file = fs::File::open(path)?;
+    file.sync_all()?;
+    #[cfg(target_os = "linux")]
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
+    Ok(())
+}
+
 /// Bytes that this process had written to storage; 0 where the system does not tell.
 pub fn bytes_written() -> u64 {
     proc_number("/proc/self/io", "write_bytes:")
