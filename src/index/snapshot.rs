@@ -336,6 +336,9 @@ impl Snapshot {
 
     /// The space that each part of the index takes in the file.
     ///
+    /// This reads one page of some hundred if the index is open for reading, and all pages of the
+    /// tables if it is open for writing.
+    ///
     /// # Errors
     ///
     /// [`Error::Io`](crate::Error::Io).

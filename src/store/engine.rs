@@ -5,7 +5,7 @@ use crate::store::bytes::schema::{POSTINGS, STATE_ROW, Table};
 use crate::store::bytes::settings_row::StoredSettings;
 #[cfg(test)]
 use crate::store::file::open;
-use crate::store::file::{File, Pinned, is_plausible};
+use crate::store::file::{File, Pinned, TableBytes, is_plausible};
 use crate::store::held::Snapshots;
 use crate::store::identity::NamedFile;
 use crate::store::load;
@@ -284,6 +284,11 @@ impl Engine {
     /// Verifies every page of a reader's commit, if the file is open for reading.
     pub(crate) fn verify_pages(&self, commit: Option<&Slot>, watch: &mut Watch<'_>) -> Result<()> {
         self.file.verify_pages((&self.path, self.tuning), commit, watch)
+    }
+
+    /// The bytes of the tables of a reader's commit, if the file is open for reading.
+    pub(crate) fn table_bytes(&self, commit: Option<&Slot>) -> Result<Option<TableBytes>> {
+        self.file.table_bytes(&self.path, commit)
     }
 
     /// Starts a write transaction. Waits until the current one ends.

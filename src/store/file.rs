@@ -5,6 +5,7 @@ use crate::store::engine::{Engine, Tuning, lock};
 use crate::store::identity::NamedFile;
 use crate::store::pages::header::{HEADER_BYTES, Header, Slot};
 use crate::store::pages::page_file::{PATIENCE, PageFile, Seen};
+use crate::store::pages::size::table_bytes;
 use crate::store::pages::verifier::{PageFault, register};
 use crate::store::pages::walk::{Met, Tree, walk};
 use crate::store::progress::Watch;
@@ -51,6 +52,9 @@ impl Drop for ReadOnlyFile {
         abandon(self.database.take());
     }
 }
+
+/// The bytes of the pages of tables, by name.
+pub(crate) type TableBytes = Vec<(&'static str, u64)>;
 
 /// A read transaction.
 pub(crate) struct Pinned {
@@ -189,6 +193,21 @@ impl File {
             true => Self::try_recovery(path, tuning),
             false => Ok(()),
         }
+    }
+
+    /// The bytes of the pages of each table of a commit, by name. `None` if the file is open for
+    /// writing, where nothing but redb tells where its pages are.
+    pub(crate) fn table_bytes(
+        &self,
+        path: &Path,
+        commit: Option<&Slot>,
+    ) -> Result<Option<TableBytes>> {
+        let (Self::ReadOnly(file), Some(commit)) = (self, commit) else { return Ok(None) };
+        let failed = |error: io::Error| match error.downcast::<PageFault>() {
+            Ok(fault) => fault_error(path, fault),
+            Err(source) => io_error(path, "measuring the tables", source),
+        };
+        table_bytes(&*file.pages, commit).map(Some).map_err(failed)
     }
 
     /// Recovers a file that was not closed cleanly, unless a process writes to it or this one may

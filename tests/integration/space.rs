@@ -3,7 +3,7 @@
 
 use crate::support::{Place, Random, all_ids, assert_clean, similar_pairs, text, tiny};
 use std::ops::{ControlFlow, Range};
-use twindex::{Document, Error, Index, Result, Signature, Space};
+use twindex::{Document, Error, Index, ReadOnlyIndex, Result, Signature, Space};
 
 /// Inserts documents with random lanes and ids of 8 bytes in one commit.
 fn insert(index: &Index, numbers: Range<u64>, random: &mut Random) -> Result<()> {
@@ -159,5 +159,29 @@ fn a_closed_index_never_grows_by_compaction() -> Result<()> {
             before = after;
         }
     }
+    Ok(())
+}
+
+#[test]
+fn readers_measure_tables_as_the_writer_does() -> Result<()> {
+    let place = Place::new();
+    let options = Index::options().store_text(true);
+    let mut index = options.create(place.index())?;
+    let texts = (0..6_000).map(|number: u64| {
+        // Each text is there twice, and some fill pages of their own.
+        let length = if number % 500 == 0 { 2_000 } else { 20 };
+        (number.to_string(), text(number / 2, 0, length))
+    });
+    index.track_clusters().run()?;
+    let mut txn = index.begin_write()?;
+    for (id, text) in texts {
+        txn.insert(&id, text.as_str())?;
+    }
+    txn.commit()?;
+    index.compact().run()?;
+    let of_writer = index.snapshot()?.usage()?;
+    assert!(of_writer.text_bytes > 1 << 18 && of_writer.cluster_bytes > 1 << 16, "{of_writer:?}");
+    let of_reader = ReadOnlyIndex::open(place.index())?.snapshot()?.usage()?;
+    assert_eq!(of_reader, of_writer);
     Ok(())
 }

@@ -3,5 +3,6 @@
 pub(crate) mod header;
 pub(crate) mod page;
 pub(crate) mod page_file;
+pub(crate) mod size;
 pub(crate) mod verifier;
 pub(crate) mod walk;

@@ -12,7 +12,7 @@ use crate::store::read::view::View;
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged, guard, io_error};
 use crate::store::usage::{self, Usage};
-use redb::{ReadOnlyTable, ReadTransaction, ReadableTableMetadata, TableStats};
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTableMetadata};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -108,8 +108,14 @@ impl Reader {
     }
 
     fn measure(&self, path: &Path) -> Result<Usage> {
-        let pages = |stats: std::result::Result<TableStats, redb::StorageError>| {
-            stats.doing(path, "measuring the tables").map(|stats| usage::pages(&stats))
+        // redb reads all pages of a table to tell how many they are.
+        let sizes = self.engine.table_bytes(self.commit())?;
+        let pages = |table: schema::Table, rows: &dyn ReadableTableMetadata| match &sizes {
+            Some(sizes) => {
+                let of_table = sizes.iter().find(|(name, _)| *name == table.name());
+                Ok(of_table.map_or(0, |(_, bytes)| *bytes))
+            }
+            None => rows.stats().doing(path, "measuring the tables").map(|it| usage::pages(&it)),
         };
         let file = std::fs::metadata(path)
             .map_err(|source| io_error(path, "measuring the file", source))?;
@@ -121,19 +127,22 @@ impl Reader {
         let held = held.filter(|held| held.bytes > 0);
         Ok(Usage {
             file_bytes: file.len(),
-            signature_bytes: pages(self.signatures.stats())?,
-            document_bytes: pages(self.documents.stats())?,
-            posting_bytes: pages(self.postings.stats())?,
-            text_bytes: self.texts.as_ref().map_or(Ok(0), |texts| pages(texts.stats()))?,
+            signature_bytes: pages(schema::Table::Signatures, &self.signatures)?,
+            document_bytes: pages(schema::Table::Documents, &self.documents)?,
+            posting_bytes: pages(schema::Table::Postings, &self.postings)?,
+            text_bytes: match &self.texts {
+                Some(texts) => pages(schema::Table::Texts, texts)?,
+                None => 0,
+            },
             fingerprint_bytes: match &self.fingerprints {
-                Some(fingerprints) => pages(fingerprints.stats())?,
+                Some(fingerprints) => pages(schema::Table::Fingerprints, fingerprints)?,
                 None => 0,
             },
             cluster_bytes: match self.clusters()? {
                 Some(clusters) => {
-                    pages(clusters.clusters.stats())?
-                        + pages(clusters.members.stats())?
-                        + pages(clusters.changes.stats())?
+                    pages(schema::Table::Clusters, &clusters.clusters)?
+                        + pages(schema::Table::Members, &clusters.members)?
+                        + pages(schema::Table::ClusterChanges, &clusters.changes)?
                 }
                 None => 0,
             },

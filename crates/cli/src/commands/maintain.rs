@@ -235,8 +235,12 @@ impl<'p> LostList<'p> {
 pub(crate) fn compact(global: &GlobalOptions, args: &Compact) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
+    let size = || -> Result<u64, Failure> {
+        let file = std::fs::metadata(&args.index);
+        Ok(file.with_context(|| args.index.display().to_string())?.len())
+    };
     let mut index = opening::to_write(global, &args.index)?;
-    let before = index.snapshot()?.usage()?.file_bytes;
+    let before = size()?;
     let progress = ProgressBar::of_parts(global);
     let compacted = index.compact().watch(progress.watch());
     progress.finish();
@@ -252,8 +256,7 @@ pub(crate) fn compact(global: &GlobalOptions, args: &Compact) -> Result<Ending, 
     compacted?;
     // Closing the index trims the file once more, so its size is read afterwards.
     index.close()?;
-    let after =
-        std::fs::metadata(&args.index).with_context(|| args.index.display().to_string())?.len();
+    let after = size()?;
     let seconds = start.elapsed().as_secs_f64();
     let fields = [
         ("before_bytes", before.into()),
