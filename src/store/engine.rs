@@ -25,6 +25,7 @@ use crate::store::state::State;
 use crate::store::storage_error::{
     Doing, abandon, damaged, drop_catching_panics, guard, guard_with,
 };
+use crate::store::tuning::Tuning;
 use crate::store::write::turn::{Turn, Turns};
 use crate::store::write::writer::Writer;
 use redb::Database;
@@ -35,34 +36,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[cfg(test)]
 use std::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// The performance options of an open index, which are not stored.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tuning {
-    /// The size of the page cache in bytes.
-    pub(crate) cache_bytes: usize,
-    /// The number of documents at which the tail is flushed to a run.
-    pub(crate) flush_documents: usize,
-    /// The number of runs of one tier that are merged into one of the next.
-    pub(crate) merge_runs: usize,
-    /// The minimum number of entries in a merge step.
-    pub(crate) merge_step: u64,
-    /// The number of changes from which on a commit also saves the data for a quick recovery. This
-    /// would triple the latency of a small commit.
-    pub(crate) quick_repair_from: u64,
-}
-
-impl Default for Tuning {
-    fn default() -> Self {
-        Self {
-            cache_bytes: 64 << 20,
-            flush_documents: 1 << 16,
-            merge_runs: 8,
-            merge_step: 1 << 16,
-            quick_repair_from: 64,
-        }
-    }
-}
 
 /// One open index file.
 pub(crate) struct Engine {

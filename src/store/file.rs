@@ -1,7 +1,7 @@
 //! Opens the file of an index, locks it, and lets redb recover it after an unclean stop.
 
 use crate::error::{Error, Result};
-use crate::store::engine::{Engine, Tuning, lock};
+use crate::store::engine::{Engine, lock};
 use crate::store::identity::NamedFile;
 use crate::store::pages::header::{HEADER_BYTES, Header, Slot};
 use crate::store::pages::page_file::{PATIENCE, PageFile, Seen};
@@ -12,6 +12,7 @@ use crate::store::progress::Watch;
 #[cfg(test)]
 use crate::store::sim::disk::Disk;
 use crate::store::storage_error::{Doing, abandon, fault_error, io_error};
+use crate::store::tuning::Tuning;
 use redb::backends::FileBackend;
 use redb::{ConcurrencyMode, Database, ReadTransaction, ReadableDatabase, StorageBackend};
 use std::io::Read;

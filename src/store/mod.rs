@@ -30,6 +30,7 @@ mod settings;
 pub(crate) mod sim;
 mod state;
 mod storage_error;
+mod tuning;
 mod usage;
 mod write;
 
@@ -53,7 +54,7 @@ pub(crate) use care::check::check;
 pub(crate) use care::check::{CHECKING, check_watching};
 pub(crate) use care::rebuild::rebuild;
 pub(crate) use care::repair::repair;
-pub(crate) use engine::{Engine, Tuning};
+pub(crate) use engine::Engine;
 pub(crate) use grouped::Grouped;
 pub(crate) use network::network_file_system;
 pub(crate) use progress::{Tell, Watch, unwatched};
@@ -70,6 +71,7 @@ pub(crate) use settings::{PassageRequest, SeedRequest, SettingsRequest};
 pub(crate) use sim::disk::{Call, CrashReplay, Disk, DiskFailure, Event, Unsynced};
 #[cfg(test)]
 pub(crate) use sim::testing::{leaves_of, silence_storage_panics};
+pub(crate) use tuning::Tuning;
 pub(crate) use write::attach::Attached;
 pub(crate) use write::batch::{Batch, Entry, Existing};
 pub(crate) use write::dedup_row::{DedupRow, DedupStage, OwnNumbers};

@@ -6,9 +6,10 @@ use crate::hash::random_key;
 use crate::store::bytes::record::Counters;
 use crate::store::bytes::settings_row::StoredSettings;
 use crate::store::create::{NewFile, resolve_link};
-use crate::store::engine::{Engine, Tuning};
+use crate::store::engine::Engine;
 use crate::store::progress::Watch;
 use crate::store::settings::SettingsRequest;
+use crate::store::tuning::Tuning;
 use std::path::Path;
 use std::sync::Arc;
 

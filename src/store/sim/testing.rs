@@ -2,8 +2,9 @@
 
 use crate::hash::TextHash;
 use crate::store::document::{Document, Kind};
-use crate::store::engine::{Engine, Tuning};
+use crate::store::engine::Engine;
 use crate::store::settings::SettingsRequest;
+use crate::store::tuning::Tuning;
 use crate::store::write::writer::Writer;
 use crate::text::Content;
 use std::ops::Range;
