@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo bench --bench scale -- ingest N [--keep INDEX]
-//! cargo bench --bench scale -- queries INDEX
+//! cargo bench --bench scale -- queries INDEX [--cache MIB]
 //! cargo bench --bench scale -- cold INDEX
 //! cargo bench --bench scale -- containment INDEX
 //! cargo bench --bench scale -- single INDEX
@@ -83,6 +83,9 @@ fn run(args: &[&str]) -> Outcome<Vec<Row>> {
         ["ingest", count] => ingest::run(number(count)?, None),
         ["ingest", count, "--keep", index] => ingest::run(number(count)?, Some(Path::new(index))),
         ["queries", index] => queries::run(Path::new(index)),
+        ["queries", index, "--cache", size] => {
+            queries::with_cache(Path::new(index), number(size)? as usize)
+        }
         ["cold", index] => queries::cold(Path::new(index)),
         ["containment", index] => containment::run(Path::new(index)),
         ["single", index] => single::run(Path::new(index)),
@@ -111,6 +114,6 @@ fn run(args: &[&str]) -> Outcome<Vec<Row>> {
 fn number(text: &str) -> Outcome<u64> {
     match text.parse() {
         Ok(number) if number > 0 => Ok(number),
-        _ => Err(format!("{text}: a number of documents was expected").into()),
+        _ => Err(format!("{text}: a number above 0 was expected").into()),
     }
 }

@@ -1,12 +1,12 @@
 //! `queries`: how long an index takes to say what is similar.
 
 use crate::Outcome;
-use crate::report::{Row, grouped, quantile, time};
+use crate::report::{Row, grouped, progress, quantile, time};
 use crate::synthetic::{LANES, stranger};
-use crate::system::evict;
+use crate::system::{evict, peak_memory};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use twindex::{ReadOnlyIndex, Signature, Snapshot};
+use twindex::{IndexOptions, ReadOnlyIndex, Signature, Snapshot};
 
 /// Queries of each kind.
 const QUERIES: u64 = 2_000;
@@ -42,6 +42,24 @@ pub fn ask(snapshot: &Snapshot, signature: &Signature) -> Outcome<Duration> {
 
 pub fn run(index: &Path) -> Outcome<Vec<Row>> {
     measure(&ReadOnlyIndex::open(index)?.snapshot()?, "query")
+}
+
+/// Asks with a cache and filters of this many MiB, as often as it takes until the filters are
+/// there.
+pub fn with_cache(path: &Path, size: usize) -> Outcome<Vec<Row>> {
+    let options = IndexOptions::new().cache_bytes(size << 20);
+    let snapshot = options.open_read_only(path)?.snapshot()?;
+    let mut seeds = QUERIES..;
+    for round in 0..snapshot.len() / 10_000 / QUERIES {
+        let signatures = seeds.by_ref().take(QUERIES as usize).map(stranger);
+        let mut times =
+            signatures.map(|signature| ask(&snapshot, &signature)).collect::<Outcome<Vec<_>>>()?;
+        let middle = time(quantile(&mut times, 0.5)?);
+        progress(&format!("round {round}: misses, p50 {middle}"));
+    }
+    let mut rows = measure(&snapshot, &format!("query with {size} MiB of cache"))?;
+    rows.push(Row::new("peak memory", format!("{} MiB", peak_memory() >> 20)));
+    Ok(rows)
 }
 
 /// Asks everything twice; the second time counts.

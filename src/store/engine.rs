@@ -130,7 +130,7 @@ impl Engine {
     }
 
     pub(crate) fn load(file: File, path: &Path, tuning: Tuning) -> Result<Self> {
-        let (settings, stored, state) = match Self::read_state(&file, path) {
+        let (settings, stored, state) = match Self::read_state(&file, path, &tuning) {
             Ok(loaded) => loaded,
             Err(error) => {
                 // Closing would write to a file that may be damaged.
@@ -154,10 +154,14 @@ impl Engine {
     }
 
     /// Reads the settings and the state, which stay in memory.
-    fn read_state(file: &File, path: &Path) -> Result<(Settings, StoredSettings, State)> {
+    fn read_state(
+        file: &File,
+        path: &Path,
+        tuning: &Tuning,
+    ) -> Result<(Settings, StoredSettings, State)> {
         let txn = file.begin_read(path)?;
         let (settings, stored) = load::settings(&txn, path)?;
-        let state = load::state(&txn, Fixed::new(path, &settings, &stored))?;
+        let state = load::state(&txn, Fixed::new(path, (&settings, &stored), tuning))?;
         Ok((settings, stored, state))
     }
 
@@ -188,7 +192,7 @@ impl Engine {
     }
 
     pub(crate) fn fixed(&self) -> Fixed<'_> {
-        Fixed::new(&self.path, &self.settings, &self.stored)
+        Fixed::new(&self.path, (&self.settings, &self.stored), &self.tuning)
     }
 
     /// Makes a reader of the last commit, without waiting for a running one.

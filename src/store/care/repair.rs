@@ -155,7 +155,7 @@ fn salvage(
     let old = OldFile::open(path)?;
     let Readable { left, settings, stored, is_last } = readable(&old, path, watch)?;
     request.check(&settings, path)?;
-    let fixed = Fixed::new(path, &settings, &stored);
+    let fixed = Fixed::new(path, (&settings, &stored), &tuning);
     let counters = left.changing(STATE_ROW).and_then(|row| Counters::decode(row).ok());
     let mut tombstones = Tombstones::default();
     for (number, row) in &left.dead {

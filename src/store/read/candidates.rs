@@ -274,7 +274,12 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         let manifest = &self.state.manifest;
         if content.filter.get().is_some()
             || !content.filter.is_worth_building(content.chunks())
-            || !manifest.deserves_filter(layout, band, content.entries, &[run.number])
+            || !manifest.deserves_filter(
+                (layout, self.fixed.filter_bytes),
+                band,
+                content.entries,
+                &[run.number],
+            )
         {
             return Ok(());
         }

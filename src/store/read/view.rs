@@ -16,6 +16,7 @@ use crate::store::read::recent_lanes::LanesInOrder;
 use crate::store::settings::Settings;
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged, guard};
+use crate::store::tuning::Tuning;
 use redb::ReadableTable;
 use std::cmp::Ordering;
 use std::ops::{ControlFlow, Range};
@@ -39,12 +40,19 @@ pub(crate) struct Fixed<'a> {
     pub(crate) id_key: u64,
     /// Whether texts are stored.
     pub(crate) texts: bool,
+    /// The memory for the filters of lane bands, in bytes.
+    pub(crate) filter_bytes: u64,
 }
 
 impl<'a> Fixed<'a> {
-    pub(crate) fn new(path: &'a Path, settings: &Settings, stored: &StoredSettings) -> Self {
-        let (layout, lanes) = (settings.layout(), settings.lanes.get());
-        Self { path, layout, lanes, id_key: stored.id_key, texts: settings.store_text }
+    pub(crate) fn new(
+        path: &'a Path,
+        (settings, stored): (&Settings, &StoredSettings),
+        tuning: &Tuning,
+    ) -> Self {
+        let (layout, lanes, texts) = (settings.layout(), settings.lanes.get(), settings.store_text);
+        let (id_key, filter_bytes) = (stored.id_key, tuning.filter_bytes());
+        Self { path, layout, lanes, id_key, texts, filter_bytes }
     }
 }
 

@@ -31,9 +31,9 @@ impl BackgroundMerge {
             return;
         }
         let path = fixed.path.to_owned();
-        let Fixed { layout, lanes, id_key, texts, .. } = fixed;
+        let Fixed { layout, lanes, id_key, texts, filter_bytes, .. } = fixed;
         let prepare = move || {
-            let fixed = Fixed { path: &path, layout, lanes, id_key, texts };
+            let fixed = Fixed { path: &path, layout, lanes, id_key, texts, filter_bytes };
             guard(&path, || prepare_all(fixed, &postings, &state, budget))
         };
         // If no thread can be started, the writer prepares the step itself.

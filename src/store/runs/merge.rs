@@ -151,7 +151,7 @@ impl MergeTask {
             }
         }
         let filter = manifest
-            .deserves_filter(layout, band, entries, &self.sources)
+            .deserves_filter((layout, fixed.filter_bytes), band, entries, &self.sources)
             .then(|| FilterBuilder::in_steps(layout, band, entries));
         BandMerge {
             cursor: MergeCursor::new(sources),

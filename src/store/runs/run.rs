@@ -68,10 +68,6 @@ impl Run {
     }
 }
 
-/// Memory for the filters of lane bands, in bytes: enough for some 13 million documents in 16
-/// bands. Filters of the id band come on top, at 16 bits a document.
-const FILTER_BYTES: u64 = 256 << 20;
-
 /// All runs, ordered by the documents they cover. The target of a merge precedes its sources.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manifest {
@@ -95,11 +91,11 @@ impl Manifest {
 
     /// Whether a band with this many entries should have a filter.
     ///
-    /// The id band always has one. Lane bands share [`FILTER_BYTES`], and the smallest runs have
+    /// The id band always has one. Lane bands share this many bytes, and the smallest runs have
     /// precedence, because there are most of them. The runs in `except` do not count.
     pub(crate) fn deserves_filter(
         &self,
-        layout: Layout,
+        (layout, bytes): (Layout, u64),
         band: BandNo,
         entries: u64,
         except: &[RunNo],
@@ -110,7 +106,7 @@ impl Manifest {
             .map(|(_, content)| content)
             .filter(|other| other.entries < entries || other.filter.get().is_some());
         let total = entries + others.map(|other| other.entries).sum::<u64>();
-        band == layout.ids() || Filter::bytes(total) * u64::from(layout.bands) <= FILTER_BYTES
+        band == layout.ids() || Filter::bytes(total) * u64::from(layout.bands) <= bytes
     }
 
     pub(crate) fn get(&self, number: RunNo) -> Option<&Arc<Run>> {
@@ -164,6 +160,7 @@ impl Manifest {
 mod tests {
     use super::*;
     use crate::store::runs::filter::FilterBuilder;
+    use crate::store::tuning::Tuning;
 
     const LAYOUT: Layout = Layout { bands: 16, depth: 6, passages: false };
 
@@ -184,15 +181,18 @@ mod tests {
     #[test]
     fn filters_stay_within_their_memory_for_any_sizes_of_runs() {
         let million = 1_000_000;
-        let limit = FILTER_BYTES * 8 / 10 / 16;
+        let least = Tuning { cache_bytes: 1, ..Tuning::default() }.filter_bytes();
+        let limit = least * 8 / 10 / 16;
         assert!(limit > 13 * million && limit < 14 * million, "{limit} entries a band");
         let three = manifest(&[4 * million; 3]);
         let deserves = |manifest: &Manifest, entries, except: &[RunNo]| {
-            manifest.deserves_filter(LAYOUT, BandNo(0), entries, except)
+            manifest.deserves_filter((LAYOUT, least), BandNo(0), entries, except)
         };
         assert!(deserves(&three, million, &[]), "13 million");
         assert!(!deserves(&three, 4 * million, &[]), "16 million, with no smaller run");
         assert!(deserves(&three, 4 * million, &[RunNo(0)]), "one run is merged away");
-        assert!(three.deserves_filter(LAYOUT, LAYOUT.ids(), u64::MAX >> 8, &[]), "id band");
+        let twice = Tuning { cache_bytes: 512 << 20, ..Tuning::default() }.filter_bytes();
+        assert!(three.deserves_filter((LAYOUT, twice), BandNo(0), 4 * million, &[]), "more room");
+        assert!(three.deserves_filter((LAYOUT, 0), LAYOUT.ids(), u64::MAX >> 8, &[]), "id band");
     }
 }

@@ -1,5 +1,6 @@
 //! The options that every command has.
 
+use crate::run::input_options::size;
 use crate::terminal::color::ColorMode;
 use crate::terminal::output_options::OutputOptions;
 use clap::{ArgAction, Args};
@@ -29,6 +30,13 @@ pub struct GlobalOptions {
     /// Wait at most this long while another process writes to the index [default: 0]
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     pub wait: Option<Duration>,
+    /// Memory for pages of the index, and for the filters of a large one [default: 64M]
+    ///
+    /// Queries of more than 13 million documents are many times as fast if the filters have 20
+    /// bytes a document. Commands that compare all documents keep signatures and texts in as much
+    /// memory once more. K, M and G are powers of 1,024.
+    #[arg(long, global = true, value_name = "BYTES", value_parser = size)]
+    pub cache: Option<usize>,
     /// When to use colour; auto: on a terminal, unless NO_COLOR is set or TERM is dumb
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColorMode::Auto)]
     pub color: ColorMode,

@@ -45,6 +45,10 @@ pub fn open<T>(
     open: impl Fn(&IndexOptions) -> Result<T>,
 ) -> std::result::Result<T, Failure> {
     let wait = global.wait.unwrap_or_default();
+    let options = match global.cache {
+        Some(bytes) => options.cache_bytes(bytes),
+        None => options,
+    };
     match open(&options.wait(wait).give_up_if(interrupt::asked)) {
         Err(Error::Locked { path }) if interrupt::asked() => {
             let path = path.display();
