@@ -66,6 +66,7 @@ pub(crate) use read::reader::Reader;
 pub(crate) use read::recent_lanes::{LanesInOrder, RecentLanes};
 pub(crate) use read::view::{ChunkTable, DocTable, View};
 pub(crate) use runs::cursor::BandEntries;
+pub(crate) use runs::spread::sort_spread;
 pub(crate) use settings::{PassageRequest, SeedRequest, SettingsRequest};
 #[cfg(test)]
 pub(crate) use sim::disk::{Call, CrashReplay, Disk, DiskFailure, Event, Unsynced};

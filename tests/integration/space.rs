@@ -169,7 +169,7 @@ fn readers_measure_tables_as_the_writer_does() -> Result<()> {
     let mut index = options.create(place.index())?;
     let texts = (0..6_000).map(|number: u64| {
         // Each text is there twice, and some fill pages of their own.
-        let length = if number % 500 == 0 { 2_000 } else { 20 };
+        let length = if number.is_multiple_of(500) { 2_000 } else { 20 };
         (number.to_string(), text(number / 2, 0, length))
     });
     index.track_clusters().run()?;

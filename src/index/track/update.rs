@@ -12,7 +12,7 @@ use crate::lsh::{WordRange, word};
 use crate::sketch::Sketcher;
 use crate::store::{
     BandNo, Bucket, ChunkTable, ClusterRows, DocNo, DocTable, LanesInOrder, Untracked, View, Watch,
-    Writer,
+    Writer, sort_spread,
 };
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -59,11 +59,18 @@ pub(crate) fn update_clusters(
                 members.iter().for_each(|doc| joins.loosen(*doc, cluster));
             }
             let mut recent = view.state.recent_lanes.clone();
-            let lanes = match numbers.end - numbers.start <= TOGETHER {
-                true => view.lanes_of(new)?,
-                false => Vec::new(),
+            let lanes = match recent.all_of(numbers.clone()) {
+                Some(lanes) => lanes,
+                None if numbers.end - numbers.start <= TOGETHER => {
+                    let read = view.lanes_of(new)?.into_iter();
+                    let keep = |(numbers, lanes)| {
+                        recent.push(numbers, Arc::clone(&lanes));
+                        lanes
+                    };
+                    read.map(keep).collect()
+                }
+                None => Vec::new(),
             };
-            lanes.iter().for_each(|lanes| recent.push(Arc::clone(lanes)));
             let meeting = Meeting::new(view, criteria, joins, &recent);
             let mut update = Update { view, search_plan, meeting, watch };
             update.rejoin(&broken, rows)?;
@@ -139,7 +146,8 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
         self.meeting.meet(&[shared], is_new, rows)
     }
 
-    /// Looks up the buckets of the new documents with these numbers.
+    /// Looks up the buckets of the new documents with these numbers. All their lanes are among
+    /// these.
     fn look_up(
         &mut self,
         new: &Range<u64>,
@@ -151,9 +159,10 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
         let view = self.view;
         let of_band = |band: usize| -> Result<SharedBuckets> {
             let lanes = lanes.iter().flat_map(|lanes| lanes.iter());
-            let words = lanes.map(|lanes| word(lanes, band, plan.depth()));
+            let lanes = lanes.filter(|(doc, _)| is_new(*doc) && view.is_live(*doc));
+            let words = lanes.map(|(_, lanes)| word(lanes, band, plan.depth()));
             let mut words: Vec<u64> = words.collect();
-            words.sort_unstable();
+            sort_spread(&mut words, &mut Vec::new(), |word| *word);
             let mut buckets: Vec<WordRange> = Vec::with_capacity(words.len());
             for word in words {
                 // A bucket may hold several words, which follow each other.

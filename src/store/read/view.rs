@@ -12,7 +12,7 @@ use crate::store::bytes::settings_row::StoredSettings;
 use crate::store::bytes::texts::decode_text;
 use crate::store::parallel;
 use crate::store::read::candidates::Bucket;
-use crate::store::read::recent_lanes::LanesInOrder;
+use crate::store::read::recent_lanes::{LanesInOrder, NumberedLanes};
 use crate::store::settings::Settings;
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged, guard};
@@ -254,7 +254,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
 
     /// The lanes of the live documents with these numbers, without those of documents that have no
     /// shingles, in parts whose numbers ascend from one to the next. Reads on all threads.
-    pub(crate) fn lanes_of(&self, numbers: Range<u32>) -> Result<Vec<Arc<LanesInOrder>>>
+    pub(crate) fn lanes_of(&self, numbers: Range<u32>) -> Result<Vec<NumberedLanes>>
     where
         P: Sync,
         D: Sync,
@@ -263,7 +263,11 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         let starts: Vec<u32> = numbers.clone().step_by(part).collect();
         let shared = numbers.len() >= parallel::MIN_DOCUMENTS;
         let end = |start: u32| start.saturating_add(part as u32).min(numbers.end);
-        let lanes = |start: u32| Ok(Arc::new(self.lanes_in(start..end(start))?));
+        let lanes = |start: u32| {
+            let numbers = start..end(start);
+            let lanes = self.lanes_in(numbers.clone())?;
+            Ok((u64::from(numbers.start)..u64::from(numbers.end), Arc::new(lanes)))
+        };
         parallel::map(starts, shared, lanes).into_iter().collect()
     }
 

@@ -9,5 +9,5 @@ pub(crate) mod flush;
 pub(crate) mod merge;
 pub(crate) mod run;
 pub(crate) mod segment;
-mod spread;
+pub(crate) mod spread;
 pub(crate) mod tombstones;

@@ -11,7 +11,7 @@ const MOST_INSERTED: u32 = 16;
 ///
 /// Each item goes to a slot by the upper bits of its word, in one pass. A slot has one or two items
 /// on average. Takes linear time if words are spread evenly; full slots are sorted by comparison.
-pub(super) fn sort_spread<T: Copy>(items: &mut [T], spare: &mut Vec<T>, word: impl Fn(&T) -> u64) {
+pub(crate) fn sort_spread<T: Copy>(items: &mut [T], spare: &mut Vec<T>, word: impl Fn(&T) -> u64) {
     if items.is_sorted_by_key(&word) {
         return;
     }

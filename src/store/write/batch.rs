@@ -87,9 +87,9 @@ impl Writer {
 
 impl<'w> Batch<'w> {
     /// Keeps the lanes of inserted documents in memory, as many as there is room for, because later
-    /// ones are compared with them. An index that tracks clusters keeps them anyway.
+    /// ones are compared with them.
     pub(crate) fn keep_lanes(&mut self) {
-        self.writer.keeps_lanes = !self.writer.tracks_clusters();
+        self.writer.keeps_lanes = true;
     }
 
     /// The number of documents still to be decided.

@@ -9,6 +9,7 @@ use crate::store::runs::segment::TailDocument;
 use crate::store::storage_error::damaged;
 use crate::store::write::encode::{NewRows, RowSettings, append};
 use crate::store::write::writer::Writer;
+use std::ops::Range;
 use std::sync::Arc;
 
 impl Writer {
@@ -58,7 +59,7 @@ impl Writer {
         for rows in rows {
             self.wait_for_segment(rows.into_fresh(documents.by_ref()));
         }
-        self.keep_lanes_from(new);
+        self.keep_lanes_from(new, first..last + 1);
         if settles {
             self.settle();
             if self.has_full_tail() {
@@ -82,10 +83,10 @@ impl Writer {
         self.added += added * (bands + 1) + words as u64;
     }
 
-    /// Keeps the lanes of the documents that wait at this position and behind it, if later ones are
-    /// compared with them.
-    fn keep_lanes_from(&mut self, first: usize) {
-        if !self.keeps_lanes {
+    /// Keeps the lanes of the documents that wait at this position and behind it, which are those
+    /// with these numbers, if they are compared with others.
+    fn keep_lanes_from(&mut self, first: usize, numbers: Range<u64>) {
+        if !self.keeps_lanes && !self.tracks_clusters() {
             return;
         }
         let fresh = self.fresh.get(first..).unwrap_or_default();
@@ -95,6 +96,6 @@ impl Writer {
                 kept.push(*doc, lanes);
             }
         }
-        self.state_mut().recent_lanes.push(Arc::new(kept));
+        self.state_mut().recent_lanes.push(numbers, Arc::new(kept));
     }
 }
