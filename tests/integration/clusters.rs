@@ -284,7 +284,7 @@ fn results_for_a_large_bucket_do_not_depend_on_the_memory() {
     let ask = |cache: usize| {
         let place = Place::new();
         let index = Index::options().cache_bytes(cache).create(place.index()).expect("created");
-        let snapshot = one_bucket(&index, 700);
+        let snapshot = one_bucket(&index, 1_500);
         let pairs: Vec<(String, String)> = snapshot
             .pairs(0.75)
             .expect("a threshold")

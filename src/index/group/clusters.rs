@@ -176,8 +176,8 @@ impl<'s> Clustering<'s> {
     ///
     /// Memory: about 16 bytes for each document that shares a bucket with another one, and 20 more
     /// while [`Keep::Longest`] or [`Keep::Id`] sorts these. In addition, up to the cache size of
-    /// the index for signatures, as much for buckets and, if texts are compared, half as much for
-    /// texts. Time: [`Linkage::Representative`] costs one query per representative, on all threads.
+    /// the index for signatures, as much for buckets, as much for the order of documents in large
+    /// buckets and, if texts are compared, half as much for texts. Time: [`Linkage::Representative`] costs one query per representative, on all threads.
     ///
     /// # Errors
     ///

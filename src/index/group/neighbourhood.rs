@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::estimate::equal_lanes_from;
 use crate::index::ask::search::buckets;
 use crate::index::group::buckets::Buckets;
+use crate::index::group::crowd::Crowd;
 use crate::index::group::doc_map::DocMap;
 use crate::index::group::linkage::{Job, NO_DOC};
 use crate::index::group::signature_cache::SignatureCache;
@@ -53,6 +54,9 @@ impl<'s> Neighbourhood<'s> {
         let lanes = snapshot.settings().lanes.get();
         let signatures = SignatureCache::read(&view, lanes, snapshot.len(), budget)?;
         let (probe, least) = (job.probe, job.least);
+        if let Some(lists) = &mut lists {
+            lists.find_crowd(least, &signatures, budget);
+        }
         Ok((Self { snapshot, probe, least, signatures, buckets: lists }, docs))
     }
 
@@ -98,6 +102,13 @@ struct BucketLists {
     places: DocMap,
     /// The bucket of each document in each band: first those of the document at place 0.
     buckets: Vec<u32>,
+    /// The documents of buckets that are too large to be read one by one.
+    crowd: Option<Crowd>,
+}
+
+/// Whether a bucket has so many documents that they are worth an order of their own.
+fn is_crowded(bucket: &[DocNo]) -> bool {
+    bucket.len() >= 1 << 10
 }
 
 /// Stands for "no bucket with other documents".
@@ -106,7 +117,7 @@ const NO_BUCKET: u32 = u32::MAX;
 impl BucketLists {
     fn new(bands: usize) -> Self {
         let (docs, starts, buckets) = (Vec::new(), Vec::new(), Vec::new());
-        Self { bands, docs, starts, places: DocMap::new(NO_DOC), buckets }
+        Self { bands, docs, starts, places: DocMap::new(NO_DOC), buckets, crowd: None }
     }
 
     /// Whether the lists stay within a budget in bytes if a bucket of this many documents is added.
@@ -145,6 +156,21 @@ impl BucketLists {
         (self.places, self.buckets) = (places, buckets);
     }
 
+    /// Orders the documents of large buckets by their lanes, if that leaves fewer pairs to compare.
+    fn find_crowd(&mut self, least: usize, signatures: &SignatureCache, budget: usize) {
+        let buckets = (0..self.starts.len()).map(|number| self.bucket(number));
+        let (mut docs, mut pairs) = (Vec::new(), 0.0);
+        for bucket in buckets.filter(|bucket| is_crowded(bucket)) {
+            docs.extend_from_slice(bucket);
+            pairs += (bucket.len() as f64).powi(2);
+        }
+        docs.sort_unstable();
+        docs.dedup();
+        if !docs.is_empty() {
+            self.crowd = Crowd::of(docs, pairs, least, signatures, budget);
+        }
+    }
+
     /// The documents of a bucket.
     fn bucket(&self, number: usize) -> &[DocNo] {
         let start = |number: usize| self.starts.get(number).map(|(start, _)| *start as usize);
@@ -157,20 +183,42 @@ impl BucketLists {
         /// The length from which on repetitions are dropped each time the list has doubled, because
         /// near copies meet in every bucket.
         const MANY: usize = 1 << 12;
-        let at = self.places.get(doc) as usize * self.bands;
-        let buckets = self.buckets.get(at..at + self.bands).unwrap_or_default();
-        let (mut docs, mut distinct) = (Vec::new(), 0);
+        let buckets = self.buckets_of(doc);
+        let (mut docs, mut distinct, mut crowded) = (Vec::new(), 0, false);
         for bucket in buckets.iter().filter(|bucket| **bucket != NO_BUCKET) {
-            let found = self.bucket(*bucket as usize).iter().copied();
-            docs.extend(found.filter(|other| is_wanted(*other)));
+            let bucket = self.bucket(*bucket as usize);
+            if self.crowd.is_some() && is_crowded(bucket) {
+                crowded = true;
+                continue;
+            }
+            docs.extend(bucket.iter().copied().filter(|other| is_wanted(*other)));
             if docs.len() >= MANY.max(2 * distinct) {
                 docs.sort_unstable();
                 docs.dedup();
                 distinct = docs.len();
             }
         }
+        if let Some(crowd) = self.crowd.as_ref().filter(|_| crowded) {
+            crowd.visit(doc, |other| {
+                if is_wanted(other) && self.share_bucket(buckets, other) {
+                    docs.push(other);
+                }
+            });
+        }
         docs.sort_unstable();
         docs.dedup();
         docs
+    }
+
+    /// The bucket of a document in each band.
+    fn buckets_of(&self, doc: DocNo) -> &[u32] {
+        let at = self.places.get(doc) as usize * self.bands;
+        self.buckets.get(at..at + self.bands).unwrap_or_default()
+    }
+
+    /// Whether a document is in one of these buckets.
+    fn share_bucket(&self, buckets: &[u32], doc: DocNo) -> bool {
+        let both = buckets.iter().zip(self.buckets_of(doc));
+        both.into_iter().any(|(one, other)| one == other && *one != NO_BUCKET)
     }
 }

@@ -34,12 +34,22 @@ impl SignatureCache {
             if 4 * places + cache.lanes.len() + width > budget {
                 return ControlFlow::Break(());
             }
-            cache.places.resize(places, NOWHERE);
-            cache.places[doc.0 as usize] = (cache.lanes.len() / width) as u32;
-            cache.lanes.extend_from_slice(lanes);
+            cache.push(doc, lanes);
             ControlFlow::Continue(())
         })?;
         Ok(cache)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of_width(width: usize) -> Self {
+        Self { width, ..Self::default() }
+    }
+
+    /// Adds the lanes of a document, whose number is greater than all others.
+    pub(crate) fn push(&mut self, doc: DocNo, lanes: &[u8]) {
+        self.places.resize(doc.0 as usize + 1, NOWHERE);
+        self.places[doc.0 as usize] = (self.lanes.len() / self.width) as u32;
+        self.lanes.extend_from_slice(lanes);
     }
 
     /// The number of lanes of a signature.
