@@ -201,7 +201,8 @@ fn a_stopped_run_does_not_go_on_with_files_that_were_changed() {
             std::fs::remove_file(shell.path(&path)).expect("removed");
             format!("{path}: is gone")
         } else {
-            content.truncate(content.len() - 1);
+            // The first byte is part of what was committed, the last one of the state may not be.
+            content[0] ^= 1;
             shell.write(&path, content);
             format!("{path}: is not as the interrupted run has left it")
         };
@@ -215,10 +216,18 @@ fn a_stopped_run_does_not_go_on_with_files_that_were_changed() {
         assert_eq!(done.status, 2, "{changed}: {done:?}");
         assert!(done.stderr.contains(&message), "{changed}: {done:?}");
         let left = lasting();
+        let is_kept = |((name, now), (before, was)): (&(_, Vec<u8>), &(_, Vec<u8>))| {
+            name == before && if name == state { was.starts_with(now) } else { was == now }
+        };
         let names = |files: &[(String, Vec<u8>)]| -> Vec<(String, usize)> {
             files.iter().map(|(name, content)| (name.clone(), content.len())).collect()
         };
-        assert!(left == found, "{changed}: {:?}, then {:?}", names(&found), names(&left));
+        assert!(
+            left.len() == found.len() && left.iter().zip(&found).all(is_kept),
+            "{changed}: {:?}, then {:?}",
+            names(&found),
+            names(&left)
+        );
         shell.run(&format!("{words} --restart")).succeeds();
         assert_eq!(files(&shell, "out").into_keys().collect::<Vec<_>>(), SHARDS, "{changed}");
     }
