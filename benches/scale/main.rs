@@ -31,8 +31,8 @@
 //! - `pairs` finds all pairs of an index of real documents, three times.
 //! - `crowds` times the command on N texts that are near copies, on N that share their first half,
 //!   on five times as many of each, and on copies of a text that the index has 60,000 times.
-//! - `table` is all of these but `cold`, `containment`, `cores`, `pairs` and `crowds`, with N synthetic
-//!   documents.
+//! - `table` is all of these but `cold`, `containment`, `cores`, `pairs` and `crowds`, with N
+//!   synthetic documents.
 //!
 //! INDEX has 256 lanes; copies lie below `target` and are removed. Without arguments the program
 //! does nothing, so that `cargo bench` goes on to the others.

@@ -336,8 +336,8 @@ impl Snapshot {
 
     /// The space that each part of the index takes in the file.
     ///
-    /// This reads one page of some hundred if the index is open for reading, and all pages of the
-    /// tables if it is open for writing.
+    /// This reads about one page in a hundred if the index is open for reading, and all pages of
+    /// the tables if it is open for writing or the file system cannot lock parts of a file.
     ///
     /// # Errors
     ///

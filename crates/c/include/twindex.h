@@ -190,7 +190,8 @@ typedef struct {
     uint32_t store_text;
     // How long opening waits for another process that writes, in milliseconds. Default 0.
     uint32_t wait_ms;
-    // The memory for pages of the file, in bytes. Default 64 MiB.
+    // The memory for pages of the file, in bytes. Default 64 MiB. Filters may take as much again,
+    // or 256 MiB if that is more.
     uint64_t cache_bytes;
     // How many documents are kept in memory before they become a sorted run. Default 65,536.
     uint64_t flush_documents;

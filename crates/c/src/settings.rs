@@ -54,7 +54,8 @@ pub struct SettingsStruct {
     pub store_text: u32,
     /// How long opening waits for another process that writes, in milliseconds. Default 0.
     pub wait_ms: u32,
-    /// The memory for pages of the file, in bytes. Default 64 MiB.
+    /// The memory for pages of the file, in bytes. Default 64 MiB. Filters may take as much again,
+    /// or 256 MiB if that is more.
     pub cache_bytes: u64,
     /// How many documents are kept in memory before they become a sorted run. Default 65,536.
     pub flush_documents: u64,

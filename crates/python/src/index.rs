@@ -46,7 +46,8 @@ pub(crate) struct Index {
 ///   True: 100 characters, 20 words or tokens, 5 lines. Default 0: none.
 /// * seed: of the hash functions, from 0, or `random` where documents may come from an enemy.
 /// * wait: how many seconds to wait for another process that writes. Default 0.
-/// * cache_bytes: the memory for pages of the file. Default 64 MiB.
+/// * cache_bytes: the memory for pages of the file. Default 64 MiB. Filters may take as much
+///   again, or 256 MiB if that is more.
 ///
 /// Raises NotFoundError, ExistsError, MismatchError, BusyError, DamagedError, UnsupportedError.
 #[pyfunction]

@@ -175,9 +175,10 @@ impl<'s> Clustering<'s> {
     /// Finds all clusters of two or more documents.
     ///
     /// Memory: about 16 bytes for each document that shares a bucket with another one, and 20 more
-    /// while [`Keep::Longest`] or [`Keep::Id`] sorts these. In addition, up to the cache size of
-    /// the index for signatures, as much for buckets, as much for the order of documents in large
-    /// buckets and, if texts are compared, half as much for texts. Time: [`Linkage::Representative`] costs one query per representative, on all threads.
+    /// while [`Keep::Longest`] or [`Keep::Id`] sorts these. In addition, up to the [cache
+    /// size](crate::IndexOptions::cache_bytes) of the index for signatures, as much for buckets and
+    /// the order of documents in large ones and, if texts are compared, half as much for texts.
+    /// Time: [`Linkage::Representative`] costs one query per representative, on all threads.
     ///
     /// # Errors
     ///

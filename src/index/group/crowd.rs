@@ -6,6 +6,7 @@
 //! all lanes of at least one group, by the pigeonhole principle. A group of lanes that are the same
 //! in few documents leaves few pairs to be compared.
 
+use crate::error::Result;
 use crate::index::group::doc_map::DocMap;
 use crate::index::group::linkage::NO_DOC;
 use crate::index::group::signature_cache::SignatureCache;
@@ -19,7 +20,7 @@ const WORTHWHILE: f64 = 0.25;
 
 /// Documents of large buckets, ordered by each group of lanes.
 pub(super) struct Crowd {
-    /// By number.
+    /// Ascending.
     docs: Vec<DocNo>,
     /// The place of each document in `docs`.
     places: DocMap,
@@ -38,36 +39,49 @@ struct Order {
 
 impl Crowd {
     /// The memory for a document in the order of one group, in bytes.
-    const BYTES: usize = size_of::<(u32, bool, u32)>();
+    const BYTES: usize = 2 * size_of::<u32>() + size_of::<bool>();
 
-    /// Orders documents, which are given by number and share buckets of `pairs` pairs. Those that
-    /// are looked for have at least `least` equal lanes. Returns `None` if this would take more
-    /// memory than `budget`, or leave too many pairs.
+    /// Orders documents, which ascend. `pairs` is the number of pairs in their buckets, and pairs
+    /// with at least `least` equal lanes are looked for. Returns `None` if this would take more
+    /// memory than `budget`, or leave too many pairs. Calls `go_on` from time to time, which may
+    /// stop the work.
     pub(super) fn of(
         docs: Vec<DocNo>,
         pairs: f64,
         least: usize,
         signatures: &SignatureCache,
         budget: usize,
-    ) -> Option<Self> {
-        let count = signatures.width().checked_sub(least)? + 1;
-        let lanes = docs.iter().map(|doc| signatures.get(*doc)).collect::<Option<Vec<&[u8]>>>()?;
-        if docs.len().saturating_mul(count * Self::BYTES) > budget {
-            return None;
+        mut go_on: impl FnMut() -> Result<()>,
+    ) -> Result<Option<Self>> {
+        let Some(count) = signatures.width().checked_sub(least).map(|most| most + 1) else {
+            return Ok(None);
+        };
+        let threads = rayon::current_num_threads();
+        let bytes = count * Self::BYTES + threads * Order::WHILE_SORTED + size_of::<&[u8]>();
+        if docs.len().saturating_mul(bytes) > budget {
+            return Ok(None);
         }
+        let lanes: Option<Vec<&[u8]>> = docs.iter().map(|doc| signatures.get(*doc)).collect();
+        let Some(lanes) = lanes else { return Ok(None) };
         let most = WORTHWHILE * pairs;
-        let groups = Groups::of(count, &agreement(&lanes))?;
-        if groups.agreement() * (docs.len() as f64).powi(2) > most {
-            return None;
-        }
-        let order = |group: Vec<usize>| Order::of(&lanes, &group);
-        let orders = parallel::map(groups.lanes, docs.len() >= parallel::MIN_DOCUMENTS, order);
-        if orders.iter().map(Order::pairs).sum::<f64>() > most {
-            return None;
+        let groups = Groups::of(count, &agreement(&lanes));
+        let is_useful = |groups: &Groups| groups.agreement() * (docs.len() as f64).powi(2) <= most;
+        let Some(mut groups) = groups.filter(is_useful) else { return Ok(None) };
+        let (mut orders, mut left) = (Vec::with_capacity(count), most);
+        let shared = docs.len() >= parallel::MIN_DOCUMENTS;
+        while !groups.lanes.is_empty() {
+            let now = groups.lanes.drain(..threads.min(groups.lanes.len())).collect();
+            let now = parallel::map(now, shared, |group: Vec<usize>| Order::of(&lanes, &group));
+            left -= now.iter().map(Order::pairs).sum::<f64>();
+            if left < 0.0 {
+                return Ok(None);
+            }
+            orders.extend(now);
+            go_on()?;
         }
         let mut places = DocMap::new(NO_DOC);
         docs.iter().zip(0..).for_each(|(doc, place)| places.set(*doc, place));
-        Some(Self { docs, places, orders })
+        Ok(Some(Self { docs, places, orders }))
     }
 
     /// Visits all documents that may be similar to one of them, some repeatedly, and itself.
@@ -83,6 +97,10 @@ impl Crowd {
 }
 
 impl Order {
+    /// The memory for a document while an order is made, in bytes: the keys are sorted in two
+    /// blocks.
+    const WHILE_SORTED: usize = 2 * size_of::<(u64, u32)>();
+
     fn of(lanes: &[&[u8]], group: &[usize]) -> Self {
         let key = |lanes: &[u8]| group.iter().fold(0, |key, at| key << 8 | u64::from(lanes[*at]));
         let keys = lanes.iter().map(|lanes| key(lanes));
@@ -196,7 +214,8 @@ mod tests {
         let signatures = signatures(DOCUMENTS, 30);
         let docs: Vec<DocNo> = (0..DOCUMENTS).map(|doc| DocNo(3 * doc)).collect();
         let pairs = f64::from(DOCUMENTS).powi(2);
-        let crowd = Crowd::of(docs.clone(), pairs, LEAST, &signatures, usize::MAX).expect("useful");
+        let crowd = Crowd::of(docs.clone(), pairs, LEAST, &signatures, usize::MAX, || Ok(()));
+        let crowd = crowd.expect("not stopped").expect("useful");
         let lanes = |doc: DocNo| signatures.get(doc).expect("in memory");
         let (mut met, mut similar) = (0_usize, 0);
         for &doc in &docs {
@@ -221,7 +240,8 @@ mod tests {
         let docs: Vec<DocNo> = (0..2_000).map(|doc| DocNo(3 * doc)).collect();
         let of = |shared, budget| {
             let signatures = signatures(2_000, shared);
-            Crowd::of(docs.clone(), 4e6, LEAST, &signatures, budget).is_some()
+            let crowd = Crowd::of(docs.clone(), 4e6, LEAST, &signatures, budget, || Ok(()));
+            crowd.expect("not stopped").is_some()
         };
         assert!(of(10, usize::MAX) && !of(60, usize::MAX));
         assert!(!of(10, 1 << 16), "not within the memory");

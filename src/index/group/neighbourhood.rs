@@ -55,7 +55,8 @@ impl<'s> Neighbourhood<'s> {
         let signatures = SignatureCache::read(&view, lanes, snapshot.len(), budget)?;
         let (probe, least) = (job.probe, job.least);
         if let Some(lists) = &mut lists {
-            lists.find_crowd(least, &signatures, budget);
+            let left = budget.saturating_sub(lists.bytes_with(docs.len()));
+            lists.find_crowd(least, &signatures, left, || job.watch.advance_now(0))?;
         }
         Ok((Self { snapshot, probe, least, signatures, buckets: lists }, docs))
     }
@@ -156,19 +157,28 @@ impl BucketLists {
         (self.places, self.buckets) = (places, buckets);
     }
 
-    /// Orders the documents of large buckets by their lanes, if that leaves fewer pairs to compare.
-    fn find_crowd(&mut self, least: usize, signatures: &SignatureCache, budget: usize) {
+    /// Orders the documents of large buckets by their lanes, if that leaves fewer pairs to compare
+    /// and stays within a budget in bytes.
+    fn find_crowd(
+        &mut self,
+        least: usize,
+        signatures: &SignatureCache,
+        budget: usize,
+        go_on: impl FnMut() -> Result<()>,
+    ) -> Result<()> {
         let buckets = (0..self.starts.len()).map(|number| self.bucket(number));
-        let (mut docs, mut pairs) = (Vec::new(), 0.0);
-        for bucket in buckets.filter(|bucket| is_crowded(bucket)) {
-            docs.extend_from_slice(bucket);
-            pairs += (bucket.len() as f64).powi(2);
+        let crowded: Vec<&[DocNo]> = buckets.filter(|bucket| is_crowded(bucket)).collect();
+        let pairs = crowded.iter().map(|bucket| (bucket.len() as f64).powi(2)).sum();
+        let entries: usize = crowded.iter().map(|bucket| bucket.len()).sum();
+        if entries == 0 || entries.saturating_mul(size_of::<DocNo>()) > budget {
+            return Ok(());
         }
+        let mut docs = crowded.concat();
         docs.sort_unstable();
         docs.dedup();
-        if !docs.is_empty() {
-            self.crowd = Crowd::of(docs, pairs, least, signatures, budget);
-        }
+        docs.shrink_to_fit();
+        self.crowd = Crowd::of(docs, pairs, least, signatures, budget, go_on)?;
+        Ok(())
     }
 
     /// The documents of a bucket.

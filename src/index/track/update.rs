@@ -11,8 +11,8 @@ use crate::index::track::meeting::{Meeting, SharedBuckets};
 use crate::lsh::{WordRange, word};
 use crate::sketch::Sketcher;
 use crate::store::{
-    BandNo, Bucket, ChunkTable, ClusterRows, DocNo, DocTable, LanesInOrder, Untracked, View, Watch,
-    Writer, sort_spread,
+    BandNo, Bucket, ChunkTable, ClusterRows, DocNo, DocTable, LanesInOrder, RecentLanes, Untracked,
+    View, Watch, Writer, sort_spread,
 };
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -59,9 +59,14 @@ pub(crate) fn update_clusters(
                 members.iter().for_each(|doc| joins.loosen(*doc, cluster));
             }
             let mut recent = view.state.recent_lanes.clone();
+            // A large commit has more new documents than are kept. The latest come last.
+            let keeps = recent.is_before(numbers.start);
             let lanes = match recent.all_of(numbers.clone()) {
                 Some(lanes) => lanes,
                 None if numbers.end - numbers.start <= TOGETHER => {
+                    if !keeps {
+                        recent = RecentLanes::default();
+                    }
                     let read = view.lanes_of(new)?.into_iter();
                     let keep = |(numbers, lanes)| {
                         recent.push(numbers, Arc::clone(&lanes));
@@ -78,11 +83,13 @@ pub(crate) fn update_clusters(
                 true => update.walk(&numbers, rows)?,
                 false => update.look_up(&numbers, &lanes, rows)?,
             }
-            Ok((update.meeting.into_joins().write(rows, &broken)?, recent))
+            Ok((update.meeting.into_joins().write(rows, &broken)?, keeps.then_some(recent)))
         })?;
         if let Some((found, recent)) = found {
             events.extend(found);
-            writer.keep_lanes(recent);
+            if let Some(recent) = recent {
+                writer.keep_lanes(recent);
+            }
         }
     }
 }

@@ -1,11 +1,12 @@
-//! Measures the tables of a commit. Reads the branches of their trees and no leaves, which are
-//! nearly all pages.
+//! Measures the tables of a commit. Reads the branches of their trees, and of the leaves, which are
+//! nearly all pages, only the first of each table.
 
 use crate::store::pages::header::Slot;
 use crate::store::pages::page::{Named, Page, PageNumber, Shape};
 use crate::store::pages::verifier::{PageFault, STORAGE, Visited, table_name};
 use redb::StorageBackend;
 use std::io;
+use std::ops::Range;
 
 /// The bytes of the pages of each table of a commit, by name. A table without rows has none. An
 /// error of the kind `InvalidData` contains the [`PageFault`] of a damaged page.
@@ -50,33 +51,46 @@ impl Measure<'_> {
         }
         // The pages on the way to the first leaf are read again.
         self.visited = Visited::new(self.length);
-        let mut bytes = size(root.number);
-        let mut pending = vec![(root, height)];
+        let mut bytes = self.size(root.number, table)?;
+        let (mut pending, mut children) = (vec![(root, height)], Vec::new());
         while let Some((named, height)) = pending.pop().filter(|(_, height)| *height > 0) {
-            for child in self.read(named, shape, table)?.children() {
-                bytes += size(child.number);
-                if height > 1 {
-                    pending.push((child, height - 1));
-                }
+            children.clear();
+            children.extend(self.read(named, shape, table)?.children());
+            for child in &children {
+                bytes += self.size(child.number, table)?;
+            }
+            if height > 1 {
+                pending.extend(children.iter().map(|child| (*child, height - 1)));
             }
         }
         Ok(bytes)
     }
 
+    /// The bytes of a page.
+    fn size(&self, page: PageNumber, table: &'static str) -> io::Result<u64> {
+        self.place(page, table).map(|place| place.end - place.start)
+    }
+
+    /// Where a page lies in the file.
+    fn place(&self, page: PageNumber, table: &'static str) -> io::Result<Range<u64>> {
+        let place = page.bytes().ok_or_else(|| fault(table, 0, "no page has its number"))?;
+        match place.end <= self.length {
+            true => Ok(place),
+            false => Err(fault(table, place.start, "it lies beyond the end of the file")),
+        }
+    }
+
     /// Reads and verifies a page.
     fn read(&mut self, named: Named, shape: Shape, table: &'static str) -> io::Result<Page<'_>> {
-        let start = named.number.bytes().map_or(0, |place| place.start);
-        let fault = |detail| {
-            let fault = PageFault::at(table, start, detail);
-            io::Error::new(io::ErrorKind::InvalidData, fault)
-        };
-        let place = named.number.bytes().filter(|place| place.end <= self.length);
-        let place = place.ok_or_else(|| fault("it lies beyond the end of the file"))?;
+        let place = self.place(named.number, table)?;
+        let fault = |detail| fault(table, place.start, detail);
         if !self.visited.insert(named.number) {
             return Err(fault("two places name it"));
         }
+        let length = (place.end - place.start) as usize;
         self.page.clear();
-        self.page.resize((place.end - place.start) as usize, 0);
+        self.page.try_reserve(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        self.page.resize(length, 0);
         self.file.read(place.start, &mut self.page)?;
         let page = Page::new(&self.page, shape);
         let page = page.ok_or_else(|| fault("it is not a page of its table"))?;
@@ -87,7 +101,6 @@ impl Measure<'_> {
     }
 }
 
-/// The bytes of a page.
-fn size(page: PageNumber) -> u64 {
-    page.bytes().map_or(0, |place| place.end - place.start)
+fn fault(table: &'static str, start: u64, detail: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, PageFault::at(table, start, detail))
 }

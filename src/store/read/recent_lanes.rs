@@ -102,6 +102,11 @@ impl RecentLanes {
         }
     }
 
+    /// Whether all documents have smaller numbers than this.
+    pub(crate) fn is_before(&self, number: u64) -> bool {
+        self.blocks.last().is_none_or(|(last, _)| u64::from(last.0) < number)
+    }
+
     /// The lanes of a document, if it is among these.
     pub(crate) fn get(&self, doc: DocNo) -> Option<&[u8]> {
         let at = self.blocks.partition_point(|(last, _)| *last < doc);
@@ -145,6 +150,7 @@ mod tests {
             let expected = is_known.then(|| doc.to_le_bytes());
             assert_eq!(recent.get(DocNo(doc)), expected.as_ref().map(|lanes| &lanes[..]), "{doc}");
         }
+        assert!(recent.is_before(19_999) && !recent.is_before(19_998));
         recent.push(5..6, lanes([5]));
         assert_eq!(recent.get(DocNo(6)), None, "numbers began anew");
         assert!(recent.get(DocNo(5)).is_some());

@@ -30,11 +30,12 @@ pub struct GlobalOptions {
     /// Wait at most this long while another process writes to the index [default: 0]
     #[arg(long, global = true, value_name = "SECONDS", value_parser = seconds)]
     pub wait: Option<Duration>,
-    /// Memory for pages of the index, and for the filters of a large one [default: 64M]
+    /// Memory for pages of each open index [default: 64M]
     ///
-    /// Queries of more than 13 million documents are many times as fast if the filters have 20
-    /// bytes a document. Commands that compare all documents keep signatures and texts in as much
-    /// memory once more. K, M and G are powers of 1,024.
+    /// Filters, which let queries skip most pages, may take as much again, or 256M if that is more.
+    /// Many queries of an index with more than 13 million documents are several times as fast if
+    /// the filters have 20 bytes a document. Commands that compare all documents may take 2.5 times
+    /// as much besides. K, M and G are powers of 1,024.
     #[arg(long, global = true, value_name = "BYTES", value_parser = size)]
     pub cache: Option<usize>,
     /// When to use colour; auto: on a terminal, unless NO_COLOR is set or TERM is dumb
