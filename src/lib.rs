@@ -152,8 +152,8 @@ pub use params::{
 };
 pub use sketch::{BottomK, DistinctCounter, SetSize, Signature, Sketch, Sketcher, Winnowing};
 pub use store::{
-    CheckReport, FORMAT_VERSION, Invariant, Progress, Repair, Settings, Space, Usage, Violation,
-    Work,
+    CheckReport, FILE_MAGIC, FORMAT_VERSION, Invariant, Progress, Repair, Settings, Space, Usage,
+    Violation, Work,
 };
 pub use text::{
     Content, Form, Normalization, Shingle, ShingleStream, Shingler, Tokens, UnicodeVersions,

@@ -212,12 +212,9 @@ impl IndexOptions {
 
     /// Sets the memory for cached pages of the file, in bytes. The default is 64 MiB.
     ///
-    /// More memory is used besides. Filters, which let queries skip most pages, may take as much
-    /// again, or 256 MiB if that is more. They are complete with 20 bytes a document at the default
-    /// settings: 2 GiB for 100 million documents. A filter is built once its run was searched often,
-    /// so the first queries of an open index do not gain from it. Work that compares all documents,
-    /// such as [`Snapshot::clusters`](crate::Snapshot::clusters), may take 2.5 times as much for
-    /// signatures, buckets and texts.
+    /// Filters, built once a run was searched often, let queries skip most pages. They may take as
+    /// much again, or 256 MiB if that is more: 20 bytes a document at the default settings. Work on
+    /// all documents, such as [`crate::Snapshot::clusters`], may take 2.5 times as much besides.
     pub fn cache_bytes(mut self, bytes: usize) -> Self {
         self.tuning.cache_bytes = bytes;
         self

@@ -21,8 +21,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use std::{fs, io};
 
-/// The first bytes of every file of redb.
-const REDB_MAGIC: &[u8] = b"redb\x1A\x0A\xA9\x0D\x0A";
+/// The first bytes of every index file. Other databases of the storage library begin with them, too.
+pub const FILE_MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
 
 /// An open file.
 pub(crate) enum File {
@@ -360,8 +360,8 @@ pub(crate) fn is_plausible(path: &Path) -> Result<()> {
     // A file that cannot be read, or is locked, gives its error when redb opens it.
     let begins_well = fs::File::open(path).and_then(|file| {
         let mut start = Vec::new();
-        file.take(REDB_MAGIC.len() as u64).read_to_end(&mut start)?;
-        Ok(start == REDB_MAGIC)
+        file.take(FILE_MAGIC.len() as u64).read_to_end(&mut start)?;
+        Ok(start == FILE_MAGIC)
     });
     match begins_well {
         Ok(false) => Err(not_an_index("it does not begin as an index does")),

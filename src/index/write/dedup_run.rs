@@ -171,15 +171,26 @@ impl DedupRun {
         Ok(Self::stored_run(txn, key)?.filter(|run| run.row.stage == now))
     }
 
+    /// All interrupted runs, whatever their keys, in no particular order. Their
+    /// [`notes`](Self::notes) tell which output each has begun, so that another run does not
+    /// replace what only that output has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] if the index cannot be read.
+    pub fn interrupted(txn: &WriteTxn) -> Result<Vec<Self>> {
+        let rows = txn.writer().dedup_rows()?.into_iter();
+        let runs = rows.map(|(key, row)| Self::of_row(key, row));
+        Ok(runs.filter(|run| !matches!(run.row.stage, DedupStage::Finished(_))).collect())
+    }
+
     fn stored_run(txn: &WriteTxn, key: impl AsRef<[u8]>) -> Result<Option<Self>> {
         let key = xxh3(key.as_ref());
-        let row = txn.writer().dedup_row(key)?;
-        Ok(row.map(|row| Self {
-            key,
-            passing: row.documents > 0,
-            row,
-            given: DedupInput::default(),
-        }))
+        Ok(txn.writer().dedup_row(key)?.map(|row| Self::of_row(key, row)))
+    }
+
+    fn of_row(key: u64, row: DedupRow) -> Self {
+        Self { key, passing: row.documents > 0, row, given: DedupInput::default() }
     }
 
     /// The documents that this run has received since it was begun or resumed.

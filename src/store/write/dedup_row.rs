@@ -161,6 +161,26 @@ impl Writer {
         })
     }
 
+    /// The stored progress of all deduplications, each with its number.
+    pub(crate) fn dedup_rows(&self) -> Result<Vec<(u64, DedupRow)>> {
+        let (txn, path, action) = (self.txn()?, self.path(), "reading the dedup rows");
+        self.engine().guard_write(|| {
+            let meta = txn.open_table(META).doing(path, action)?;
+            let mut rows = Vec::new();
+            for row in meta.range(DEDUP_ROWS..).doing(path, action)? {
+                let (name, row) = row.doing(path, action)?;
+                let Some(run) = name.value().strip_prefix(DEDUP_ROWS) else { break };
+                let decoded = match u64::from_str_radix(run, 16) {
+                    Ok(run) => DedupRow::decode(row.value(), run).map(|row| (run, row)),
+                    Err(_) => Err("its key is not the number of a run"),
+                };
+                let fault = |fault| damaged(path, Table::Meta, name.value(), fault);
+                rows.push(decoded.map_err(fault)?);
+            }
+            Ok(rows)
+        })
+    }
+
     /// Stores the progress of a deduplication, or deletes it if `row` is `None`.
     pub(crate) fn set_dedup_row(&mut self, run: u64, row: Option<&DedupRow>) -> Result<()> {
         self.change(|writer| {
@@ -229,6 +249,7 @@ mod tests {
         let mut writer = engine.write().expect("begun");
         assert_eq!(writer.dedup_row(8).expect("readable"), None, "that is another run");
         assert_eq!(writer.dedup_row(7).expect("readable"), Some(stored.clone()));
+        assert_eq!(writer.dedup_rows().expect("readable"), [(7, stored.clone())]);
         writer.set_dedup_row(7, None).expect("written");
         assert_eq!(writer.dedup_row(7).expect("readable"), None);
         drop(writer);

@@ -61,7 +61,11 @@ fn by_id(args: &Explain, snapshot: &Snapshot, id: &str) -> Result<Named, Failure
 /// The text of a record of a file.
 fn in_file(args: &Explain, snapshot: &Snapshot, record: &str) -> Result<Named, Failure> {
     let Some((file, id)) = file_and_id(record) else {
-        return Err(anyhow!("{record}: no file is called like its part before a colon").into());
+        return Err(anyhow!(
+            "{record}: expected FILE:ID, with a file that is there; a text without an id is named \
+             by its file, as in notes.txt:notes.txt"
+        )
+        .into());
     };
     let settings = snapshot.settings();
     args.input.check(settings.shingle, settings.weighted, &args.index)?;

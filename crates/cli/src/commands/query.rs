@@ -23,6 +23,10 @@ const QUERIES: &str = "What to ask about";
 const MATCHES: &str = "Matches";
 
 #[derive(Debug, clap::Args)]
+#[command(override_usage = "\
+twindex query [OPTIONS] <INDEX> <PATHS>...   - is standard input
+       twindex query [OPTIONS] <INDEX> --text <STR>
+       twindex query [OPTIONS] <INDEX> --id <ID>")]
 #[command(after_help = "\
 A record whose id is in the index never matches itself.
 

@@ -19,6 +19,10 @@ use std::time::{Instant, SystemTime};
 use twindex::{ErrorKind, Index, MAX_ID_BYTES, Result};
 
 #[derive(Debug, clap::Args)]
+#[command(override_usage = "\
+twindex remove [OPTIONS] <INDEX> <IDS>...
+       twindex remove [OPTIONS] <INDEX> --ids-from <FILE>   - is standard input
+       twindex remove [OPTIONS] <INDEX> --older-than <AGE>")]
 #[command(after_help = "\
 Ids that are not in the index are counted as missing; that is not an error.
 

@@ -220,6 +220,11 @@ impl Finding {
             None => {}
         }
         let most = self.inputs.most;
+        let is_plain = by_name == Format::Auto && self.inputs.encoding.is_none();
+        if is_plain && format::refuse_data(&mut rest, &mut start, most).is_err() {
+            // Opening it as records says what it is.
+            return Ok(Format::Auto);
+        }
         let is_records = match self.inputs.encoding {
             _ if by_name != Format::Auto => false,
             None => format::begins_with_an_object(&mut rest, &mut start, most)?,

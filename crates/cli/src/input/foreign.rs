@@ -1,6 +1,7 @@
 //! Recognizes inputs that are no text by their first bytes: what they are, and what to do.
 
 use super::format::Format;
+use super::json;
 use std::io::{self, Read};
 
 /// The number of first bytes that are looked at. The magic number of tar ends at byte 262.
@@ -39,6 +40,11 @@ const FOREIGN: &[Foreign] = &[
     lettered(b"PARE", "encrypted Parquet", CONVERT),
     lettered(b"FEA1", "a Feather file of version 1", "write it again as version 2"),
     lettered(b"Obj\x01", "Avro", CONVERT),
+    foreign(
+        &twindex::FILE_MAGIC,
+        "an index of twindex",
+        "take its documents over with `twindex merge`",
+    ),
     lettered(b"SQLite format 3\0", "a SQLite database", "export its texts as CSV first"),
     foreign(b"\x89HDF\r\n\x1a\n", "HDF5", CONVERT),
     foreign(b"\x93NUMPY", "a NumPy array", CONVERT),
@@ -94,6 +100,9 @@ const ARROW_STREAM: [u8; 4] = [0xFF; 4];
 
 /// The most bytes that such a schema may have.
 const LONGEST_SCHEMA: i32 = 1 << 26;
+
+/// The first bytes of an export, which is text.
+const EXPORT: &[u8] = b"{\"twindex_export\":";
 
 /// The first bytes of WARC, which is text. A digit and a point follow.
 const WARC: &[u8] = b"WARC/";
@@ -165,6 +174,27 @@ pub(super) fn look(
         Some(cause) => Err(io::Error::new(io::ErrorKind::InvalidData, cause)),
         None => Ok(None),
     }
+}
+
+/// Whether more bytes decide whether [`refuse_data`] refuses an input.
+pub(super) fn may_be_data(first: &[u8]) -> bool {
+    let is_array = first.strip_prefix(b"[").is_some_and(|rest| rest.trim_ascii().is_empty());
+    is_array || EXPORT.starts_with(first) && first.len() < EXPORT.len()
+}
+
+/// Refuses records that are an export, or one JSON array of objects, if only the name of the input
+/// tells its format. `first` are its bytes from the first character on.
+pub(super) fn refuse_data(first: &[u8]) -> io::Result<()> {
+    let cause = match first {
+        _ if first.starts_with(EXPORT) => {
+            "is an export of twindex, which is not read as texts; use `twindex import`"
+        }
+        _ if json::is_array(first) => {
+            "is a JSON array, which is not read; `jq -c '.[]' FILE` makes JSON Lines of it"
+        }
+        _ => return Ok(()),
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidData, cause))
 }
 
 fn is_warc(start: &[u8]) -> bool {

@@ -1,6 +1,7 @@
 //! The formats of inputs, and how they are recognized by name and content.
 
 use super::compression;
+use super::foreign;
 use super::json;
 use super::record::BYTE_ORDER_MARK;
 use memchr::memchr;
@@ -85,6 +86,18 @@ pub(super) fn by_name_in_directory(path: &Path) -> Format {
 fn extension(path: &Path) -> Option<OsString> {
     let stem = path.file_stem().map(Path::new).filter(|_| compression::is_named(path));
     stem.unwrap_or(path).extension().map(OsStr::to_ascii_lowercase)
+}
+
+/// Refuses an input that holds records which are not read. The bytes that were read stay in `start`.
+pub(super) fn refuse_data(
+    input: &mut impl Read,
+    start: &mut Vec<u8>,
+    most: usize,
+) -> io::Result<()> {
+    let Some((first, _)) = first_place(input, start, most)? else { return Ok(()) };
+    while foreign::may_be_data(&start[first..]) && start.len() <= most && read_more(input, start)? {
+    }
+    foreign::refuse_data(&start[first..])
 }
 
 /// Whether the first line of an input is a complete JSON object, so that it holds JSON Lines. The

@@ -48,7 +48,10 @@ pub(super) fn judge<'a>(line: &'a [u8], fields: &Fields) -> Parsed<'a> {
         parser.end()?;
         Ok(found)
     });
-    let FoundFields { id, text, weights } = found.map_err(|error| invalid(&error))?;
+    let FoundFields { id, text, weights } = found.map_err(|error| match is_array(line) {
+        true => "is an array and not an object; `jq -c '.[]'` makes JSON Lines of it".to_owned(),
+        false => invalid(&error),
+    })?;
     let text = text.ok_or_else(|| match weights {
         true => format!(
             "no field `{}`, and `{WEIGHTS}` are for an index created with --weighted",
@@ -100,6 +103,12 @@ fn invalid(error: &serde_json::Error) -> String {
     format!("not valid JSON: {}{more} at column {}", &cause[..end], error.column())
 }
 
+/// Whether some JSON begins like an array of objects.
+pub(super) fn is_array(start: &[u8]) -> bool {
+    let items = start.trim_ascii_start().strip_prefix(b"[");
+    items.is_some_and(|items| items.trim_ascii_start().starts_with(b"{"))
+}
+
 /// Whether a line is one JSON object and nothing else.
 pub(super) fn is_object(line: &[u8]) -> bool {
     line.trim_ascii_start().first() == Some(&b'{')
@@ -140,6 +149,11 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
         while let Some(key) = map.next_key_seed(StringVisitor)? {
             if key == self.0.text.as_str() {
                 let text = map.next_value_seed(FieldVisitor { weighted: self.0.weighted })?;
+                if self.0.id == self.0.text
+                    && let Ok(Body::Text(id)) = &text
+                {
+                    found.id = Ok(Some(id.clone()));
+                }
                 found.text = Some(text.map_err(|cause| format!("field `{}` {cause}", self.0.text)));
             } else if key == self.0.id.as_str() {
                 found.id = id_of(map.next_value::<&RawValue>()?.get(), &self.0.id);

@@ -15,6 +15,9 @@ pub(super) type Found<'a> = (Option<Cow<'a, str>>, Cow<'a, str>);
 /// Parses a line. `None` unless it is a valid object with a text that is a string, in which neither
 /// the text nor the id is repeated.
 pub(super) fn parse<'a>(line: &'a [u8], fields: &Fields) -> Option<Found<'a>> {
+    if fields.id == fields.text {
+        return None;
+    }
     let mut rest = Rest(line);
     let (mut id, mut text) = (None, None);
     rest.token(b'{')?;

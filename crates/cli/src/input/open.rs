@@ -89,6 +89,7 @@ impl Inputs {
         (content, format) = self.recognized(content, format)?;
         if format == Format::Auto {
             let Decompressed { start, rest } = &mut content;
+            format::refuse_data(rest, start, self.most)?;
             format = match format::begins_with_an_object(rest, start, self.most)? {
                 true => Format::JsonLines,
                 false => Format::Text,
@@ -120,6 +121,7 @@ impl Inputs {
             (content, format) = self.recognized(content, format)?;
             let Decompressed { start, rest } = &mut content;
             if format == Format::Auto {
+                format::refuse_data(rest, start, self.most)?;
                 format = match format::first_character(rest, start, self.most)? {
                     Some(b'{') => Format::JsonLines,
                     // FASTQ, which begins with @, is thus refused as a whole, not line by line.

@@ -70,6 +70,11 @@ impl Table {
             match (found.next(), found.next()) {
                 (Some(_), Some(_)) => Err(bad(format!("two columns are called `{name}`"))),
                 (Some(column), None) => Ok(column),
+                (None, _) if separated_otherwise(&names) => Err(bad(format!(
+                    "its header is one column, {}; columns are separated by commas in CSV and by \
+                     tabs in TSV",
+                    shortened(names.iter().map(|name| &**name))
+                ))),
                 (None, _) => Err(bad(format!(
                     "no column `{name}` in its header {}; name another with {option}",
                     shortened(names.iter().map(|name| &**name))
@@ -190,6 +195,11 @@ fn unquoted(
             _ => return out,
         }
     }
+}
+
+/// Whether a header looks as if other characters separated its columns.
+fn separated_otherwise(names: &[Cow<'_, str>]) -> bool {
+    matches!(names, [name] if name.contains([',', ';', '\t', '|']))
 }
 
 #[cfg(test)]

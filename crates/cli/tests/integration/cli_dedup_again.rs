@@ -293,6 +293,28 @@ fn another_input_is_not_taken_for_the_rest() {
 }
 
 #[test]
+fn another_command_does_not_replace_what_an_interrupted_one_has_kept() {
+    let words = "dedup i.twx -v --batch 4 --id-prefix p --format lines -o out -";
+    let input: String = (0..8).map(|n| text(n, 0, 40) + "\n").collect();
+    let shell = interrupted(words, &input);
+    let kept = shell.read("out.part");
+    assert!(!kept.is_empty());
+    shell.write("other.jsonl", jsonl(&[("new", "a text that is like no other of them")]));
+    for options in ["", " --threshold 0.9", " --keep longest", " --skip-known"] {
+        let done = shell.run(&format!("dedup i.twx other.jsonl -q -o out{options}"));
+        assert_eq!(done.status, 2, "{options}: {done:?}");
+        assert!(done.stderr.contains("out.part: has what an interrupted run"), "{done:?}");
+        assert!(shell.read("out.part") == kept, "{options}");
+    }
+    shell.run("dedup i.twx other.jsonl -q -o elsewhere").succeeds();
+    let anew = shell.copy();
+    anew.run("dedup i.twx other.jsonl -q -o out --restart").succeeds();
+    assert_eq!(anew.read("out"), anew.read("other.jsonl"));
+    shell.pipe(words, input.as_str()).succeeds();
+    assert_eq!(shell.read("out"), input.as_bytes());
+}
+
+#[test]
 fn what_was_judged_is_completed_whatever_was_renamed() {
     let shell = begin(300);
     let words = "dedup i.twx in.jsonl -q --batch 40 -o out --removed gone --skip-known";

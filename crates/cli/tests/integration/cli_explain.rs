@@ -127,7 +127,7 @@ fn texts_of_records_and_of_audits_are_explained() {
     assert_eq!(shell.run("explain i.twx --record in.csv:1 a").status, 1, "they share nothing");
     for (words, cause) in [
         ("--record in.jsonl:q a", "in.jsonl: no record has the id q"),
-        ("--record nowhere.jsonl:a a", "no file is called like its part before a colon"),
+        ("--record nowhere.jsonl:a a", "expected FILE:ID, with a file that is there"),
         ("--record in.jsonl:a", "two texts are explained, and 1 was named"),
         ("--record in.jsonl:a a b", "two texts are explained, and 3 were named"),
         ("a b", "--record FILE:ID names a record of a file"),

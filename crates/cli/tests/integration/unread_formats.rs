@@ -143,3 +143,57 @@ fn a_wrong_field_names_the_fields_there_are() {
         }
     }
 }
+
+#[test]
+fn a_json_array_is_named_with_the_command_that_splits_it() {
+    let shell = Shell::new();
+    let array = r#"[{"id":"a","text":"some text"},
+  {"id":"b","text":"another text"}]"#;
+    for name in ["all.json", "all"] {
+        shell.write(name, format!(" \n{array}\n"));
+        let done = shell.run(&format!("add i.twx -q {name}"));
+        done.fails_with(&format!("{name}: is a JSON array, which is not read; `jq -c '.[]'"));
+    }
+    shell.pipe("add i.twx -q -", array).fails_with("standard input: is a JSON array");
+    shell.write("all.jsonl", array.replace('\n', ""));
+    shell.run("add i.twx -q all.jsonl").fails_with("all.jsonl:1: is an array and not an object");
+    // Other texts begin with a bracket, too.
+    shell.pipe("add i.twx --format lines -q -", array).succeeds();
+    shell.pipe("add other.twx -q -", "[1] the first line\n[]\n[\n").succeeds();
+    assert_eq!(shell.run("list other.twx").succeeds().stdout.lines().count(), 3);
+}
+
+#[test]
+fn an_index_and_an_export_are_named_with_the_command_that_reads_them() {
+    let shell = Shell::with(&[("a", "some text"), ("b", "another text")]);
+    shell.run("export i.twx -q -o pages.json").succeeds();
+    shell.run("export i.twx -q -o pages").succeeds();
+    let texts = shell.run("add new.twx -q i.twx --format text");
+    texts.fails_with("i.twx: is an index of twindex, which is not read; take");
+    for name in ["pages.json", "pages"] {
+        let done = shell.run(&format!("add new.twx -q {name}"));
+        done.fails_with(&format!("{name}: is an export of twindex"));
+        shell.run(&format!("import {name}.twx {name} -q")).succeeds();
+    }
+}
+
+#[test]
+fn a_table_with_other_separators_is_told_from_one_without_the_column() {
+    let shell = Shell::new();
+    for header in ["id;text", "id\ttext", "id|text"] {
+        shell.write("a.csv", format!("{header}\n1;some text\n"));
+        shell.run("add i.twx -q a.csv").fails_with("columns are separated by commas in CSV");
+    }
+    shell.write("a.tsv", "id,text\n1,some text\n");
+    shell.run("add i.twx -q a.tsv").fails_with("by tabs in TSV");
+    shell.write("a.csv", "title\nsome text\n");
+    shell.run("add i.twx -q a.csv").fails_with("no column `text` in its header `title`");
+}
+
+#[test]
+fn one_field_may_be_the_id_and_the_text() {
+    let shell = Shell::new();
+    shell.write("a.jsonl", "{\"text\":\"some text\"}\n{\"text\":\"another text\"}\n");
+    shell.run("add i.twx -q a.jsonl --id-field text").succeeds();
+    assert_eq!(shell.ids(), ["some text", "another text"]);
+}

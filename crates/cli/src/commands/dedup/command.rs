@@ -6,6 +6,7 @@ use crate::commands::dedup::completion;
 use crate::commands::dedup::deduplication::{Counts, InputRecord};
 use crate::commands::dedup::dry_run::DryRun;
 use crate::commands::dedup::intake::Intake;
+use crate::commands::dedup::overwriting;
 use crate::commands::dedup::removal::RemovalOptions;
 use crate::commands::dedup::reporting;
 use crate::commands::dedup::summary::{Ended, Summary, sum_up};
@@ -262,6 +263,13 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
             // The records are judged again only to renew times.
             plan.targets = &silent;
         }
+    }
+    if interrupted.is_none()
+        && finished.is_none()
+        && !args.restart
+        && let Some(index) = &index
+    {
+        overwriting::check(&plan, index)?;
     }
     let begun = match interrupted {
         Some(run) => Some(Begun::new(&plan, index.take(), Some(run))?),

@@ -8,6 +8,7 @@ mod completion;
 pub(crate) mod deduplication;
 pub(crate) mod dry_run;
 mod intake;
+mod overwriting;
 mod preferred;
 mod removal;
 mod repetition;

@@ -22,7 +22,7 @@ pub(crate) mod request;
 mod rows_joined;
 #[cfg(feature = "tables")]
 mod rows_segments;
-mod rows_spool;
+pub(crate) mod rows_spool;
 pub(crate) mod shards;
 pub(crate) mod targets;
 mod write_behind;

@@ -68,6 +68,17 @@ impl PartialFile {
         Ok(Some(resumed))
     }
 
+    /// Whether there is a partial file that begins with this content. Changes nothing.
+    pub fn begins_with(path: &Path, content: LengthAndHash) -> Result<bool, Failure> {
+        let partial = partial_path(path);
+        let begins = match File::open(&partial) {
+            Ok(file) => read(&file, content).map(|found| found.is_some()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        };
+        Ok(begins.with_context(|| partial.display().to_string())?)
+    }
+
     /// Gives a complete file its final name, unless it has that name already.
     ///
     /// Returns false if neither name belongs to a file with this content.
