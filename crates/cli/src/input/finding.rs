@@ -28,18 +28,27 @@ pub struct Finding {
     notes: Vec<String>,
 }
 
-/// A directory that is being walked, and how many files of records and texts it has.
+/// A directory that is being walked, and how many files it has, of records and of texts.
 struct Walking {
     root: Arc<Path>,
     walk: Walk,
+    files: u64,
     data: u64,
     texts: u64,
 }
 
 impl Walking {
-    /// What to say of a directory that has both: a file that is no text to its owner may be one.
+    /// What to say of a directory without a file, and of one that has both: a file that is no text
+    /// to its owner may be one.
     fn note(&self) -> Option<String> {
-        let Self { root, data, texts, .. } = self;
+        let Self { root, files, data, texts, .. } = self;
+        if *files == 0 {
+            let root = root.display();
+            return Some(format!(
+                "{root}: has no file to read; hidden ones, and those that .gitignore or --glob \
+                 leaves out, are passed over"
+            ));
+        }
         (*data > 0 && *texts > 0).then(|| {
             format!(
                 "{}: has {} of records, and every other file ({texts}) is taken as one text; \
@@ -125,6 +134,7 @@ impl Finding {
         while let Some(walking) = &mut self.walk {
             match walking.walk.next() {
                 Some(Ok((path, remote))) => {
+                    walking.files += 1;
                     let root = Some(Arc::clone(&walking.root));
                     return Some(Ok(Named { path, root, remote }));
                 }
@@ -150,7 +160,7 @@ impl Finding {
             });
         }
         let walk = Walk::new(root, &self.inputs.walking)?;
-        self.walk = Some(Walking { root: Arc::from(root), walk, data: 0, texts: 0 });
+        self.walk = Some(Walking { root: Arc::from(root), walk, files: 0, data: 0, texts: 0 });
         Ok(())
     }
 

@@ -119,3 +119,13 @@ mod links {
         assert_eq!(shell.run("list elsewhere/i.twx").succeeds().stdout.lines().count(), 3);
     }
 }
+
+#[test]
+fn a_directory_in_which_nothing_is_read_is_named() {
+    let shell = Shell::new();
+    shell.write("d/a.txt", "some text");
+    let none = shell.run("add i.twx d --glob *.md").succeeds();
+    assert!(none.stderr.starts_with("twindex: d: has no file to read"), "{none:?}");
+    let one = shell.run("add i.twx d --glob *.txt").succeeds();
+    assert!(one.stderr.starts_with("added 1 document"), "{one:?}");
+}
