@@ -303,7 +303,7 @@ fn another_command_does_not_replace_what_an_interrupted_one_has_kept() {
     for options in ["", " --threshold 0.9", " --keep longest", " --skip-known"] {
         let done = shell.run(&format!("dedup i.twx other.jsonl -q -o out{options}"));
         assert_eq!(done.status, 2, "{options}: {done:?}");
-        assert!(done.stderr.contains("out.part: has what an interrupted run"), "{done:?}");
+        assert!(done.stderr.contains("out.part: holds what an interrupted run"), "{done:?}");
         assert!(shell.read("out.part") == kept, "{options}");
     }
     shell.run("dedup i.twx other.jsonl -q -o elsewhere").succeeds();

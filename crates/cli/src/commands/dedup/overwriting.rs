@@ -23,8 +23,8 @@ pub(crate) fn check(plan: &Plan<'_>, index: &Index) -> Result<(), Failure> {
         for place in &places {
             if kept.0 > 0 && PartialFile::begins_with(place, kept)? {
                 return Err(anyhow!(
-                    "{}: has what an interrupted run of another command has kept of {}; run that \
-                     command again to complete it, or add --restart to replace it",
+                    "{}: holds what an interrupted run of another command has kept; run that \
+                     command again to go on after its {}, or add --restart to replace it",
                     partial_path(place).display(),
                     count(run.judged().len(), "record")
                 )
