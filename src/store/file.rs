@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::store::engine::{Engine, lock};
 use crate::store::identity::NamedFile;
-use crate::store::pages::header::{HEADER_BYTES, Header, Slot};
+use crate::store::pages::header::{FILE_MAGIC, HEADER_BYTES, Header, Slot};
 use crate::store::pages::page_file::{PATIENCE, PageFile, Seen};
 use crate::store::pages::size::table_bytes;
 use crate::store::pages::verifier::{PageFault, register};
@@ -20,9 +20,6 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use std::{fs, io};
-
-/// The first bytes of every index file. Other databases of the storage library begin with them, too.
-pub const FILE_MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
 
 /// An open file.
 pub(crate) enum File {

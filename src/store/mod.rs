@@ -39,7 +39,7 @@ pub use care::repair::Repair;
 pub use care::space::Space;
 pub use document::Document;
 pub(crate) use document::Kind;
-pub use file::FILE_MAGIC;
+pub use pages::header::FILE_MAGIC;
 pub use progress::{Progress, Work};
 pub use settings::Settings;
 pub use usage::Usage;

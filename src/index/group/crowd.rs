@@ -1,10 +1,10 @@
 //! Finds the similar ones among many documents that share a bucket and are mostly not similar.
 //!
-//! Texts with a long part in common share buckets, even if the rest differs. To compare each of them
+//! Texts with a long part in common share buckets, even if the rest differs. Comparing each of them
 //! with each takes time that grows with the square of their number. But similar documents differ in
 //! few lanes. If the lanes are divided into more groups than that, two similar documents agree in
-//! all lanes of at least one group, by the pigeonhole principle. A group of lanes that are the same
-//! in few documents leaves few pairs to be compared.
+//! all lanes of at least one group, by the pigeonhole principle. Few pairs have to be compared if
+//! the lanes of a group agree in few documents.
 
 use crate::error::Result;
 use crate::index::group::doc_map::DocMap;

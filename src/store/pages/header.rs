@@ -6,12 +6,15 @@ use crate::store::pages::verifier::STORAGE;
 /// The bytes of the header.
 pub(crate) const HEADER_BYTES: usize = 320;
 
-const MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
+/// The first bytes of every index file. Other databases of the storage library begin with them,
+/// too.
+pub const FILE_MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
+
 const SLOT_BYTES: usize = 128;
 const FIRST_SLOT: usize = 64;
 
 /// Where the flags are: which slot has the last commit, and how it was written.
-const FLAGS: usize = MAGIC.len();
+const FLAGS: usize = FILE_MAGIC.len();
 const SECOND_IS_LAST: u8 = 1;
 const UNCLEAN: u8 = 2;
 const TWO_PHASE: u8 = 4;
@@ -73,7 +76,7 @@ pub(crate) struct Header {
 impl Header {
     /// Reads a header. Returns `None` if the bytes are not the header of a file of redb.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
-        if bytes.get(..MAGIC.len())? != MAGIC {
+        if bytes.get(..FILE_MAGIC.len())? != FILE_MAGIC {
             return None;
         }
         let number = |at: usize| -> Option<u32> {
@@ -169,7 +172,7 @@ mod tests {
         let mut put = |at: usize, content: &[u8]| {
             bytes[at..at + content.len()].copy_from_slice(content);
         };
-        put(0, &MAGIC);
+        put(0, &FILE_MAGIC);
         put(FLAGS, &[flags]);
         for (at, id) in [(FIRST_SLOT, 7_u64), (FIRST_SLOT + SLOT_BYTES, 8)] {
             let mut slot = [0; SLOT_BYTES - 16];

@@ -72,8 +72,8 @@ impl RecentLanes {
     /// Blocks of fewer documents are merged with later ones.
     const SMALL: usize = 1 << 12;
 
-    /// Adds all documents of these numbers that have lanes. The numbers are greater than all others.
-    /// Forgets the oldest documents if there is no room.
+    /// Adds all documents of these numbers that have lanes. The numbers are greater than all
+    /// others. Forgets the oldest documents if there is no room.
     pub(crate) fn push(&mut self, numbers: Range<u64>, lanes: Arc<LanesInOrder>) {
         match numbers.start == self.complete.end {
             true => self.complete.end = numbers.end,

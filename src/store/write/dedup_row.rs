@@ -127,23 +127,24 @@ fn key(run: u64) -> String {
     format!("{DEDUP_ROWS}{run:016x}")
 }
 
-/// Calls `bad` for each dedup row among the rows of `meta` that cannot be read.
-pub(crate) fn for_each_bad(
+/// Calls `visit` for each dedup row among the rows of `meta`, with its key and what it holds: the
+/// number of the run and its progress, or why it cannot be read.
+pub(crate) fn for_each(
     meta: &impl ReadableTable<&'static str, &'static [u8]>,
     path: &Path,
-    mut bad: impl FnMut(&str, DecodeError),
+    mut visit: impl FnMut(&str, std::result::Result<(u64, DedupRow), DecodeError>),
 ) -> Result<()> {
     let action = "reading the dedup rows";
     for row in meta.range(DEDUP_ROWS..).doing(path, action)? {
         let (name, row) = row.doing(path, action)?;
         let Some(run) = name.value().strip_prefix(DEDUP_ROWS) else { break };
         let decoded = match u64::from_str_radix(run, 16) {
-            Ok(run) if key(run) == name.value() => DedupRow::decode(row.value(), run).map(|_| ()),
+            Ok(run) if key(run) == name.value() => {
+                DedupRow::decode(row.value(), run).map(|row| (run, row))
+            }
             _ => Err("its key is not the number of a run"),
         };
-        if let Err(fault) = decoded {
-            bad(name.value(), fault);
-        }
+        visit(name.value(), decoded);
     }
     Ok(())
 }
@@ -167,17 +168,10 @@ impl Writer {
         self.engine().guard_write(|| {
             let meta = txn.open_table(META).doing(path, action)?;
             let mut rows = Vec::new();
-            for row in meta.range(DEDUP_ROWS..).doing(path, action)? {
-                let (name, row) = row.doing(path, action)?;
-                let Some(run) = name.value().strip_prefix(DEDUP_ROWS) else { break };
-                let decoded = match u64::from_str_radix(run, 16) {
-                    Ok(run) => DedupRow::decode(row.value(), run).map(|row| (run, row)),
-                    Err(_) => Err("its key is not the number of a run"),
-                };
-                let fault = |fault| damaged(path, Table::Meta, name.value(), fault);
-                rows.push(decoded.map_err(fault)?);
-            }
-            Ok(rows)
+            for_each(&meta, path, |name, decoded| {
+                rows.push(decoded.map_err(|fault| damaged(path, Table::Meta, name, fault)));
+            })?;
+            rows.into_iter().collect()
         })
     }
 

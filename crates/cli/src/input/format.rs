@@ -88,7 +88,8 @@ fn extension(path: &Path) -> Option<OsString> {
     stem.unwrap_or(path).extension().map(OsStr::to_ascii_lowercase)
 }
 
-/// Refuses an input that holds records which are not read. The bytes that were read stay in `start`.
+/// Refuses an input that holds records which are not read. The bytes that were read stay in
+/// `start`.
 pub(super) fn refuse_data(
     input: &mut impl Read,
     start: &mut Vec<u8>,

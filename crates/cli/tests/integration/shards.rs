@@ -204,7 +204,7 @@ fn a_stopped_run_does_not_go_on_with_files_that_were_changed() {
             match changed == state {
                 // What was written after the last commit may go, so its last byte says nothing.
                 true => content[0] ^= 1,
-                // Of a complete shard, only the length is looked at.
+                // The next run compares only the length of a complete shard.
                 false => content.truncate(content.len() - 1),
             }
             shell.write(&path, content);
