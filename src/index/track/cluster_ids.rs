@@ -85,22 +85,25 @@ impl Joins {
         }
     }
 
-    /// The node of a document: that of its cluster, if it is in one.
-    pub(super) fn node(&mut self, doc: DocNo, rows: &ClusterRows<'_>) -> Result<u32> {
-        if let Some(node) = self.of_document.get(&doc) {
-            return Ok(*node);
-        }
-        let Some(cluster) = rows.cluster_of(doc)? else {
-            return Ok(self.number(Node::Document(doc, None)));
-        };
-        let node = self.number(Node::Cluster(cluster));
-        self.of_document.insert(doc, node);
-        Ok(node)
+    /// Whether a document has a node.
+    pub(super) fn has(&self, doc: DocNo) -> bool {
+        self.of_document.contains_key(&doc)
     }
 
-    /// The node of a document that is not tracked yet, or that stands for itself.
-    pub(super) fn own_node(&mut self, doc: DocNo) -> u32 {
-        self.number(Node::New(doc))
+    /// Gives a document that is tracked the node of its cluster, or one of its own.
+    pub(super) fn place(&mut self, doc: DocNo, cluster: Option<u64>) {
+        match cluster {
+            Some(cluster) => {
+                let node = self.number(Node::Cluster(cluster));
+                self.of_document.insert(doc, node);
+            }
+            None => drop(self.number(Node::Document(doc, None))),
+        }
+    }
+
+    /// The node of a document: it is new, stands for itself or was placed.
+    pub(super) fn node(&mut self, doc: DocNo) -> u32 {
+        self.number(Node::Document(doc, None))
     }
 
     fn place_among_new(&self, doc: DocNo) -> Option<u32> {
@@ -137,7 +140,8 @@ impl Joins {
         }
     }
 
-    fn root(&mut self, mut node: u32) -> u32 {
+    /// The node that stands for the group of a node, until the group is joined to another.
+    pub(super) fn root(&mut self, mut node: u32) -> u32 {
         loop {
             let parent = self.parents[node as usize];
             if parent == node {
@@ -154,10 +158,11 @@ impl Joins {
         a == b || self.root(a) == self.root(b)
     }
 
-    /// Joins the groups of two nodes.
-    pub(super) fn join(&mut self, a: u32, b: u32) {
+    /// Joins the groups of two nodes, and returns the root of both.
+    pub(super) fn join(&mut self, a: u32, b: u32) -> u32 {
         let (a, b) = (self.root(a), self.root(b));
         self.parents[a.max(b) as usize] = a.min(b);
+        a.min(b)
     }
 
     /// Joins what others have joined.

@@ -43,7 +43,7 @@ pub(super) struct Comparer<'v, P, D> {
     places: FxHashMap<DocNo, u32>,
     /// The lanes of one bucket, one document after the other: all pairs of a bucket may be
     /// compared, and memory that is read in order is read fastest. A document is here from its
-    /// first comparison on.
+    /// first comparison on at the latest.
     bucket: Vec<u8>,
     /// The place in `bucket` of each document of the bucket, or `ELSEWHERE`.
     slots: Vec<u32>,
@@ -84,15 +84,34 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
         self.slots.resize(documents, ELSEWHERE);
     }
 
+    /// Copies the lanes of documents that will be compared, if they are in memory and there is room.
+    /// One after the other they are copied faster than between comparisons. Each has its place in
+    /// the bucket with it.
+    pub(super) fn bring(&mut self, docs: impl IntoIterator<Item = (usize, DocNo)>) {
+        let width = self.view.fixed.lanes;
+        for (place, doc) in docs {
+            // Any two others must find room.
+            if self.bucket.len() + 3 * width > self.room {
+                return;
+            }
+            if let Some(lanes) = self.recent.get(doc) {
+                self.slots[place] = (self.bucket.len() / width) as u32;
+                self.bucket.extend_from_slice(lanes);
+            }
+        }
+    }
+
     /// Whether two documents of the bucket are similar. Each has its place in the bucket with it.
     pub(super) fn are_similar(&mut self, a: (usize, DocNo), b: (usize, DocNo)) -> Result<bool> {
         let width = self.view.fixed.lanes;
-        if self.bucket.len() + 2 * width > self.room {
-            self.begin_bucket(self.slots.len());
+        if self.slots[a.0] == ELSEWHERE || self.slots[b.0] == ELSEWHERE {
+            self.copy_both(a, b)?;
         }
-        let (x, y) = (self.start(a)?, self.start(b)?);
-        let lanes = |start: usize| self.bucket.get(start..start + width).unwrap_or_default();
-        match equal_lanes_from(lanes(x), lanes(y), self.criteria.least) {
+        let lanes = |(place, _): (usize, DocNo)| {
+            let start = self.slots[place] as usize * width;
+            self.bucket.get(start..start + width).unwrap_or_default()
+        };
+        match equal_lanes_from(lanes(a), lanes(b), self.criteria.least) {
             Some(_) => self.have_similar_texts(a.1, b.1),
             None => Ok(false),
         }
@@ -112,17 +131,23 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
         }
     }
 
-    /// Where the lanes of a document begin in `bucket`.
-    fn start(&mut self, (place, doc): (usize, DocNo)) -> Result<usize> {
+    /// Copies the lanes of two documents that are to be compared to `bucket`.
+    #[cold]
+    fn copy_both(&mut self, a: (usize, DocNo), b: (usize, DocNo)) -> Result<()> {
         let width = self.view.fixed.lanes;
-        if self.slots[place] == ELSEWHERE {
-            self.slots[place] = (self.bucket.len() / width) as u32;
-            let mut bucket = std::mem::take(&mut self.bucket);
-            let lanes = self.lanes(doc).map(|lanes| bucket.extend_from_slice(lanes));
-            self.bucket = bucket;
-            lanes?;
+        if self.bucket.len() + 2 * width > self.room {
+            self.begin_bucket(self.slots.len());
         }
-        Ok(self.slots[place] as usize * width)
+        for (place, doc) in [a, b] {
+            if self.slots[place] == ELSEWHERE {
+                self.slots[place] = (self.bucket.len() / width) as u32;
+                let mut bucket = std::mem::take(&mut self.bucket);
+                let lanes = self.lanes(doc).map(|lanes| bucket.extend_from_slice(lanes));
+                self.bucket = bucket;
+                lanes?;
+            }
+        }
+        Ok(())
     }
 
     /// Whether two documents with enough equal lanes have similar texts, if texts are compared.

@@ -55,7 +55,7 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
         let threads = rayon::current_num_threads();
         let worker = |joins| {
             let comparer = Comparer::new(view, criteria, recent.clone(), threads);
-            Worker { comparer, joins, groups: Vec::new(), earlier: Vec::new() }
+            Worker { comparer, joins, members: Vec::new(), groups: Vec::new() }
         };
         let others = (1..threads).map(|_| worker(joins.clone())).collect();
         Self { first: worker(joins), others }
@@ -69,7 +69,17 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
         is_new: impl Fn(DocNo) -> bool + Sync,
         rows: &ClusterRows<'_>,
     ) -> Result<()> {
-        let workers: Vec<_> = [&mut self.first].into_iter().chain(&mut self.others).collect();
+        let docs = buckets.iter().flat_map(SharedBuckets::iter).flatten().copied();
+        let mut tracked: Vec<DocNo> =
+            docs.filter(|doc| !is_new(*doc) && !self.first.joins.has(*doc)).collect();
+        tracked.sort_unstable();
+        tracked.dedup();
+        let clusters = rows.clusters_of(&tracked)?;
+        let mut workers: Vec<_> = [&mut self.first].into_iter().chain(&mut self.others).collect();
+        for joins in workers.iter_mut().map(|worker| &mut worker.joins) {
+            let placed = tracked.iter().zip(&clusters);
+            placed.for_each(|(doc, cluster)| joins.place(*doc, *cluster));
+        }
         let mut parts: Vec<Vec<&[DocNo]>> = workers.iter().map(|_| Vec::new()).collect();
         let threads = parts.len();
         for docs in buckets.iter().flat_map(SharedBuckets::iter) {
@@ -80,7 +90,7 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
             }
         }
         let meet = |(worker, buckets): (&mut Worker<'v, P, D>, Vec<&[DocNo]>)| {
-            buckets.iter().try_for_each(|docs| worker.meet(docs, &is_new, rows))
+            buckets.iter().try_for_each(|docs| worker.meet(docs, &is_new))
         };
         let documents: usize = buckets.iter().map(SharedBuckets::documents).sum();
         let shared = documents >= parallel::MIN_DOCUMENTS;
@@ -100,17 +110,27 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
 struct Worker<'v, P, D> {
     comparer: Comparer<'v, P, D>,
     joins: Joins,
-    /// The documents of one bucket that were met so far, by what they are joined to.
+    /// The documents of one bucket.
+    members: Vec<Member>,
+    /// Those that were met so far, by what they are joined to.
     groups: Vec<Group>,
-    /// For each of them, the place of the one before it in its group.
-    earlier: Vec<Option<usize>>,
+}
+
+/// A document of a bucket.
+#[derive(Clone, Copy)]
+struct Member {
+    doc: DocNo,
+    is_new: bool,
+    node: u32,
+    /// The place of the one before it in its group.
+    earlier: Option<usize>,
 }
 
 /// Documents of one bucket that are joined.
 #[derive(Clone, Copy)]
 struct Group {
-    /// The node of the first one.
-    node: u32,
+    /// The root of their nodes.
+    root: u32,
     /// The place of the last one in the bucket.
     last: usize,
 }
@@ -118,83 +138,88 @@ struct Group {
 impl<P: ChunkTable, D: DocTable> Worker<'_, P, D> {
     /// Compares the new documents of a bucket with all others, and joins those that are similar. The
     /// last document is new.
-    fn meet(
-        &mut self,
-        docs: &[DocNo],
-        is_new: impl Fn(DocNo) -> bool,
-        rows: &ClusterRows<'_>,
-    ) -> Result<()> {
+    fn meet(&mut self, docs: &[DocNo], is_new: impl Fn(DocNo) -> bool) -> Result<()> {
         if let [earlier, doc] = *docs {
-            return self.meet_two(earlier, doc, is_new, rows);
+            return self.meet_two(earlier, doc);
+        }
+        self.members.clear();
+        let mut roots = None;
+        let mut are_joined = true;
+        for &doc in docs {
+            let is_new = is_new(doc);
+            let node = self.joins.node(doc);
+            let root = self.joins.root(node);
+            are_joined &= *roots.get_or_insert(root) == root;
+            self.members.push(Member { doc, is_new, node, earlier: None });
+        }
+        if are_joined {
+            return Ok(());
         }
         self.comparer.begin_bucket(docs.len());
+        // An old document is often joined to the new one before it must be compared.
+        let members = self.members.iter().enumerate().filter(|(_, member)| member.is_new);
+        self.comparer.bring(members.map(|(place, member)| (place, member.doc)));
         self.groups.clear();
-        self.earlier.clear();
-        for (place, &doc) in docs.iter().enumerate() {
-            let new = is_new(doc);
-            let node = self.node(doc, new, rows)?;
-            let mut own = None;
-            for at in 0..self.groups.len() {
-                let Group { node: other, last } = self.groups[at];
-                let mut joined = self.joins.are_joined(node, other);
-                if new && !joined && self.is_similar_to_one((place, doc), docs, last)? {
-                    self.joins.join(node, other);
-                    joined = true;
-                }
-                if joined {
-                    own = own.or(Some(at));
-                    // An old document is compared with new ones only, which follow it.
-                    if !new {
-                        break;
-                    }
+        for place in 0..docs.len() {
+            self.meet_earlier(place)?;
+        }
+        Ok(())
+    }
+
+    /// Compares the document at a place of the bucket with those before it.
+    fn meet_earlier(&mut self, place: usize) -> Result<()> {
+        let Member { is_new, node, .. } = self.members[place];
+        let mut root = self.joins.root(node);
+        let mut own = None;
+        for at in 0..self.groups.len() {
+            let Group { root: other, last } = self.groups[at];
+            let mut joined = root == other;
+            if is_new && !joined && self.is_similar_to_one(place, last)? {
+                let both = [root, other];
+                root = self.joins.join(root, other);
+                let groups = self.groups.iter_mut().filter(|group| both.contains(&group.root));
+                groups.for_each(|group| group.root = root);
+                joined = true;
+            }
+            if joined {
+                own = own.or(Some(at));
+                // An old document is compared with new ones only, which follow it.
+                if !is_new {
+                    break;
                 }
             }
-            let before = own.map(|at| std::mem::replace(&mut self.groups[at].last, place));
-            if before.is_none() {
-                self.groups.push(Group { node, last: place });
+        }
+        match own {
+            Some(at) => {
+                let before = std::mem::replace(&mut self.groups[at].last, place);
+                self.members[place].earlier = Some(before);
             }
-            self.earlier.push(before);
+            None => self.groups.push(Group { root, last: place }),
         }
         Ok(())
     }
 
     /// Whether a document is similar to one of a group, given the place of its last document.
-    fn is_similar_to_one(
-        &mut self,
-        doc: (usize, DocNo),
-        docs: &[DocNo],
-        last: usize,
-    ) -> Result<bool> {
+    fn is_similar_to_one(&mut self, place: usize, last: usize) -> Result<bool> {
+        let doc = self.members[place].doc;
         let mut next = Some(last);
-        while let Some(place) = next {
-            if self.comparer.are_similar(doc, (place, docs[place]))? {
+        while let Some(other) = next {
+            let Member { doc: of_group, earlier, .. } = self.members[other];
+            if self.comparer.are_similar((place, doc), (other, of_group))? {
                 return Ok(true);
             }
-            next = self.earlier[place];
+            next = earlier;
         }
         Ok(false)
     }
 
     /// Most buckets have two documents. The second one is new.
-    fn meet_two(
-        &mut self,
-        earlier: DocNo,
-        doc: DocNo,
-        is_new: impl Fn(DocNo) -> bool,
-        rows: &ClusterRows<'_>,
-    ) -> Result<()> {
-        let other = self.node(earlier, is_new(earlier), rows)?;
-        let node = self.joins.own_node(doc);
+    fn meet_two(&mut self, earlier: DocNo, doc: DocNo) -> Result<()> {
+        let other = self.joins.node(earlier);
+        let node = self.joins.node(doc);
         if !self.joins.are_joined(node, other) && self.comparer.are_two_similar(doc, earlier)? {
             self.joins.join(node, other);
         }
         Ok(())
-    }
-
-    fn node(&mut self, doc: DocNo, is_new: bool, rows: &ClusterRows<'_>) -> Result<u32> {
-        match is_new {
-            true => Ok(self.joins.own_node(doc)),
-            false => self.joins.node(doc, rows),
-        }
     }
 }

@@ -164,11 +164,16 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
         let SearchPlan { plan, probe, .. } = self.search_plan;
         let is_new = |doc: DocNo| new.contains(&u64::from(doc.0));
         let view = self.view;
-        let of_band = |band: usize| -> Result<SharedBuckets> {
-            let lanes = lanes.iter().flat_map(|lanes| lanes.iter());
-            let lanes = lanes.filter(|(doc, _)| is_new(*doc) && view.is_live(*doc));
-            let words = lanes.map(|(_, lanes)| word(lanes, band, plan.depth()));
-            let mut words: Vec<u64> = words.collect();
+        // The lanes of a document are read once, not once for each band.
+        let mut words: Vec<Vec<u64>> = vec![Vec::new(); probe.bands()];
+        for (doc, lanes) in lanes.iter().flat_map(|lanes| lanes.iter()) {
+            if is_new(doc) && view.is_live(doc) {
+                for (band, words) in words.iter_mut().enumerate() {
+                    words.push(word(lanes, band, plan.depth()));
+                }
+            }
+        }
+        let of_band = |(band, mut words): (usize, Vec<u64>)| -> Result<SharedBuckets> {
             sort_spread(&mut words, &mut Vec::new(), |word| *word);
             let mut buckets: Vec<WordRange> = Vec::with_capacity(words.len());
             for word in words {
@@ -187,7 +192,7 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
             Ok(shared)
         };
         let shared: Result<Vec<SharedBuckets>> =
-            (0..probe.bands()).into_par_iter().map(of_band).collect();
+            words.into_par_iter().enumerate().map(of_band).collect();
         self.meeting.meet(&shared?, is_new, rows)
     }
 }

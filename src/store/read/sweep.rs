@@ -27,14 +27,16 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     ) -> Result<()> {
         let found = guard(self.fixed.path, || self.found_in_runs(band, buckets))?;
         let mut found = found.into_iter().peekable();
+        let segments = self.state.tail.segments().iter().filter_map(|segment| segment.column(band));
+        let mut segments: Vec<_> = segments.map(|column| (column, 0)).collect();
         let mut docs = Vec::new();
         for (place, words) in (0..).zip(buckets) {
             docs.clear();
             while let Some((_, doc)) = found.next_if(|(of, _)| *of == place) {
                 docs.push(doc);
             }
-            for segment in self.state.tail.segments() {
-                docs.extend_from_slice(segment.bucket(Bucket { band, words: *words }));
+            for (column, end) in &mut segments {
+                docs.extend_from_slice(column.next_within(end, *words));
             }
             if docs.len() > 1 && !self.state.tombstones.is_empty() {
                 docs.retain(|doc| self.is_live(*doc));

@@ -11,6 +11,9 @@ const ENTRIES_PER_SLOT: usize = 8;
 /// The words of a slot are compared one by one if there are no more than this.
 const FEW: usize = 4 * ENTRIES_PER_SLOT;
 
+/// How far a search among words that ascend looks before it uses the directory.
+const NEAR: usize = ENTRIES_PER_SLOT;
+
 /// The sorted entries of one band.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Column {
@@ -100,7 +103,24 @@ impl Column {
 
     /// The documents whose words lie in the range.
     pub(crate) fn within(&self, range: WordRange) -> &[DocNo] {
-        let from = self.lower_bound(range.first);
+        self.starting_at(self.lower_bound(range.first), range)
+    }
+
+    /// As [`within`](Self::within), for ranges that ascend: `end` is where the documents of the
+    /// last one end, and 0 at first. Many words are found where the last search has ended.
+    pub(crate) fn next_within(&self, end: &mut usize, range: WordRange) -> &[DocNo] {
+        let near = self.words.get(*end..).unwrap_or_default().iter().take(NEAR);
+        let from = match near.take_while(|word| **word < range.first).count() {
+            NEAR => self.lower_bound(range.first),
+            smaller => *end + smaller,
+        };
+        let docs = self.starting_at(from, range);
+        *end = from + docs.len();
+        docs
+    }
+
+    /// The documents from a position on whose words are not beyond the range.
+    fn starting_at(&self, from: usize, range: WordRange) -> &[DocNo] {
         let rest = self.words.get(from..).unwrap_or_default();
         let count = rest.iter().take_while(|word| **word <= range.last).count();
         self.docs.get(from..from + count).unwrap_or_default()
@@ -177,6 +197,25 @@ mod tests {
                 .collect();
             let column = column(&words, 0);
             prop_assert_eq!(column.within(WordRange { first, last }), &expected[..]);
+        }
+
+        #[test]
+        fn ranges_that_ascend_find_what_each_finds_alone(
+            words in proptest::collection::vec(any::<u64>(), 0..600),
+            shift in 16_u32..62,
+            mut ends in proptest::collection::vec(any::<u64>(), 0..100),
+        ) {
+            let words: Vec<u64> = words.into_iter().map(|word| word >> shift).collect();
+            let column = column(&words, 0);
+            ends.iter_mut().for_each(|end| *end >>= shift);
+            ends.sort_unstable();
+            ends.dedup();
+            let mut end = 0;
+            for ends in ends.chunks_exact(2) {
+                let [first, last] = *ends else { continue };
+                let range = WordRange { first, last };
+                prop_assert_eq!(column.next_within(&mut end, range), column.within(range));
+            }
         }
     }
 

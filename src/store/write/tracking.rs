@@ -18,6 +18,9 @@ use std::path::Path;
 
 const ACTION: &str = "tracking clusters";
 
+/// How many rows are passed in the time of one lookup.
+const PASSED_PER_LOOKUP: usize = 8;
+
 /// The rows of tracked clusters.
 pub(crate) struct ClusterRows<'t> {
     path: &'t Path,
@@ -51,13 +54,36 @@ impl<'t> ClusterRows<'t> {
 
     fn row(&self, doc: DocNo) -> Result<Option<ClusterRow>> {
         let row = self.clusters.get(doc.0).doing(self.path, ACTION)?;
-        let row = row.map(|row| ClusterRow::decode(row.value(), doc)).transpose();
+        row.map(|row| self.decoded(doc, row.value())).transpose()
+    }
+
+    fn decoded(&self, doc: DocNo, row: &[u8]) -> Result<ClusterRow> {
+        let row = ClusterRow::decode(row, doc);
         row.map_err(|fault| damaged(self.path, Table::Clusters, doc.0, fault))
     }
 
-    /// The cluster of a document.
-    pub(crate) fn cluster_of(&self, doc: DocNo) -> Result<Option<u64>> {
-        Ok(self.row(doc)?.and_then(|row| row.cluster))
+    /// The cluster of each of these documents, whose numbers ascend.
+    pub(crate) fn clusters_of(&self, docs: &[DocNo]) -> Result<Vec<Option<u64>>> {
+        let (Some(first), Some(last)) = (docs.first(), docs.last()) else { return Ok(Vec::new()) };
+        if (last.0 - first.0) as usize / PASSED_PER_LOOKUP > docs.len() {
+            let clusters = docs.iter().map(|doc| Ok(self.row(*doc)?.and_then(|row| row.cluster)));
+            return clusters.collect();
+        }
+        let mut clusters = Vec::with_capacity(docs.len());
+        let mut rest = docs.iter().peekable();
+        for row in self.clusters.range(first.0..=last.0).doing(self.path, ACTION)? {
+            let (doc, row) = row.doing(self.path, ACTION)?;
+            let doc = DocNo(doc.value());
+            // Those before it have no rows.
+            while rest.next_if(|other| **other < doc).is_some() {
+                clusters.push(None);
+            }
+            if rest.next_if(|other| **other == doc).is_some() {
+                clusters.push(self.decoded(doc, row.value())?.cluster);
+            }
+        }
+        clusters.resize(docs.len(), None);
+        Ok(clusters)
     }
 
     /// The documents of a cluster, by number.
