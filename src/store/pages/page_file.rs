@@ -1,6 +1,7 @@
 //! The file as redb sees it: each page is verified when redb reads it, and a reader follows the
 //! commits of a writer in another process.
 
+use crate::store::pages::gathered::GatheredWrites;
 use crate::store::pages::header::{HEADER_BYTES, Header, Slot};
 use crate::store::pages::verifier::{PageFault, Verifier};
 use redb::{BackendError, StorageBackend};
@@ -82,7 +83,7 @@ pub(crate) struct PageFile {
 impl PageFile {
     /// A file that is written.
     pub(crate) fn to_write(file: impl StorageBackend) -> Self {
-        Self::new(file, Role::Writes)
+        Self::new(GatheredWrites::new(file), Role::Writes)
     }
 
     /// A file that is only read, beside other readers and a writer. `seen` will tell which commit
