@@ -25,6 +25,12 @@ use twindex::{DedupRun, Index, Insertion, Settings, Snapshot, WriteTxn};
 /// The number of records that the run judges between two checks for an interrupt.
 const RECORDS_PER_SLICE: usize = 1 << 10;
 
+/// The most records of a commit and, at the end of a slice, of their bytes, unless the user says
+/// how many records. A killed run judges them again. A commit costs the time of 1,000 records, and
+/// ends a part of an output of Parquet.
+const COMMIT_RECORDS: usize = 50_000;
+const COMMIT_BYTES: u64 = 256 << 20;
+
 /// What a run is asked to do.
 pub(crate) struct Plan<'a> {
     pub(crate) global: &'a GlobalOptions,
@@ -86,7 +92,10 @@ impl<'a> Begun<'a> {
         progress: &ProgressBar,
     ) -> Result<Self, Failure> {
         let plan = self.deduplication.plan;
-        let batch = plan.args.batch as usize;
+        let (batch, most_bytes) = match plan.args.batch {
+            Some(records) => (records as usize, u64::MAX),
+            None => (COMMIT_RECORDS, COMMIT_BYTES),
+        };
         let mut rest = records;
         while !rest.is_empty() && !interrupt::asked() {
             let room = (batch - self.deduplication.in_batch).min(RECORDS_PER_SLICE);
@@ -99,7 +108,8 @@ impl<'a> Begun<'a> {
                 return Err(refused);
             }
             rest = later;
-            if self.deduplication.in_batch >= batch {
+            let Deduplication { in_batch, bytes_in_batch, .. } = self.deduplication;
+            if in_batch >= batch || bytes_in_batch >= most_bytes {
                 self.deduplication.store(&mut self.txn, false)?;
                 self.txn.commit()?;
                 self.deduplication.kept.committed()?;

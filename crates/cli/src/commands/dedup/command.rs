@@ -139,15 +139,14 @@ pub(crate) struct Dedup {
     /// Start over instead of resuming an interrupted run of the same command
     #[arg(help_heading = WRITING, long)]
     pub(crate) restart: bool,
-    /// Records in one commit
+    /// Records in one commit [default: 50000, or as many as have 256 MiB of text]
     #[arg(
         help_heading = WRITING,
         long,
         value_name = "DOCS",
-        default_value_t = 10_000,
         value_parser = clap::value_parser!(u32).range(1..)
     )]
-    pub(crate) batch: u32,
+    pub(crate) batch: Option<u32>,
     #[command(flatten)]
     pub(crate) removal: RemovalOptions,
     #[command(flatten)]

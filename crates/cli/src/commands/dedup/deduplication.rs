@@ -125,6 +125,8 @@ pub(crate) struct Deduplication<'a> {
     pub(crate) similarities: Option<Histogram>,
     /// The number of records that were judged since the last commit.
     pub(crate) in_batch: usize,
+    /// The bytes of their texts.
+    pub(crate) bytes_in_batch: u64,
     /// The hashes of the ids that this process was given, if ids are hashes of texts.
     met: HashSet<u64>,
     /// Whether the input repeats an earlier stream.
@@ -174,6 +176,7 @@ impl<'a> Deduplication<'a> {
             similarities: (!resumes).then(Histogram::new),
             run,
             in_batch: 0,
+            bytes_in_batch: 0,
             met: HashSet::new(),
             repetition: Repetition::default(),
         })
@@ -245,6 +248,7 @@ impl<'a> Deduplication<'a> {
             let Some(DedupOutcome { id, outcome }) = judged else { continue };
             self.repetition.add(&id, &outcome);
             self.in_batch += 1;
+            self.bytes_in_batch += record.bytes;
             self.counts.bytes += record.bytes;
             self.counts.empty += u64::from(record.empty);
             let done = outcome.inserted();
@@ -391,7 +395,7 @@ impl<'a> Deduplication<'a> {
         if judged && self.run.is_catching_up() {
             return Err(self.other_input());
         }
-        self.in_batch = 0;
+        (self.in_batch, self.bytes_in_batch) = (0, 0);
         self.counts.limited += txn.limited();
         let (kept, audit) = (self.kept.sync(judged)?, self.audit.sync()?);
         if let (Some(kept), Some(audit)) = (kept, audit) {
