@@ -85,9 +85,9 @@ impl Joins {
         }
     }
 
-    /// Whether a document has a node.
+    /// Whether a document has a node: it is new, stands for itself or was placed.
     pub(super) fn has(&self, doc: DocNo) -> bool {
-        self.of_document.contains_key(&doc)
+        self.place_among_new(doc).is_some() || self.of_document.contains_key(&doc)
     }
 
     /// Gives a document that is tracked the node of its cluster, or one of its own.
@@ -101,7 +101,7 @@ impl Joins {
         }
     }
 
-    /// The node of a document: it is new, stands for itself or was placed.
+    /// The node of a document that has one.
     pub(super) fn node(&mut self, doc: DocNo) -> u32 {
         self.number(Node::Document(doc, None))
     }

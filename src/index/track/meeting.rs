@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::index::track::cluster_ids::Joins;
 use crate::index::track::comparer::{Comparer, Criteria};
 use crate::store::{ChunkTable, ClusterRows, DocNo, DocTable, RecentLanes, View, parallel};
+use rustc_hash::FxHashMap;
 
 /// Buckets with their documents, by number.
 #[derive(Default)]
@@ -41,7 +42,12 @@ pub(super) struct Meeting<'v, P, D> {
     first: Worker<'v, P, D>,
     /// One for each other thread.
     others: Vec<Worker<'v, P, D>>,
+    /// The clusters of documents that are tracked already, as far as they were looked up.
+    clusters: KnownClusters,
 }
+
+/// The cluster of each document that is known to be in one, or in none.
+type KnownClusters = FxHashMap<DocNo, Option<u64>>;
 
 impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
     /// A meeting of documents that are similar by these criteria. `joins` has the documents that
@@ -58,7 +64,7 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
             Worker { comparer, joins, members: Vec::new(), groups: Vec::new() }
         };
         let others = (1..threads).map(|_| worker(joins.clone())).collect();
-        Self { first: worker(joins), others }
+        Self { first: worker(joins), others, clusters: FxHashMap::default() }
     }
 
     /// Compares the new documents of each bucket with all others of it, and joins those that are
@@ -69,17 +75,11 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
         is_new: impl Fn(DocNo) -> bool + Sync,
         rows: &ClusterRows<'_>,
     ) -> Result<()> {
-        let docs = buckets.iter().flat_map(SharedBuckets::iter).flatten().copied();
-        let mut tracked: Vec<DocNo> =
-            docs.filter(|doc| !is_new(*doc) && !self.first.joins.has(*doc)).collect();
-        tracked.sort_unstable();
-        tracked.dedup();
-        let clusters = rows.clusters_of(&tracked)?;
-        let mut workers: Vec<_> = [&mut self.first].into_iter().chain(&mut self.others).collect();
-        for joins in workers.iter_mut().map(|worker| &mut worker.joins) {
-            let placed = tracked.iter().zip(&clusters);
-            placed.for_each(|(doc, cluster)| joins.place(*doc, *cluster));
-        }
+        let documents: usize = buckets.iter().map(SharedBuckets::documents).sum();
+        let shared = documents >= parallel::MIN_DOCUMENTS;
+        self.look_up_clusters(buckets, shared, rows)?;
+        let clusters = &self.clusters;
+        let workers: Vec<_> = [&mut self.first].into_iter().chain(&mut self.others).collect();
         let mut parts: Vec<Vec<&[DocNo]>> = workers.iter().map(|_| Vec::new()).collect();
         let threads = parts.len();
         for docs in buckets.iter().flat_map(SharedBuckets::iter) {
@@ -90,12 +90,34 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
             }
         }
         let meet = |(worker, buckets): (&mut Worker<'v, P, D>, Vec<&[DocNo]>)| {
-            buckets.iter().try_for_each(|docs| worker.meet(docs, &is_new))
+            buckets.iter().try_for_each(|docs| worker.meet(docs, &is_new, clusters))
         };
-        let documents: usize = buckets.iter().map(SharedBuckets::documents).sum();
-        let shared = documents >= parallel::MIN_DOCUMENTS;
         let met = parallel::map(workers.into_iter().zip(parts).collect(), shared, meet);
         met.into_iter().collect()
+    }
+
+    /// Learns the clusters of the documents in these buckets, except of new ones and of those that
+    /// stand for themselves, on all threads if that is worth it.
+    fn look_up_clusters(
+        &mut self,
+        buckets: &[SharedBuckets],
+        shared: bool,
+        rows: &ClusterRows<'_>,
+    ) -> Result<()> {
+        let Self { first, clusters, .. } = self;
+        let unknown = |shared: &SharedBuckets| {
+            let is_unknown = |doc: &DocNo| !first.joins.has(*doc) && !clusters.contains_key(doc);
+            let mut docs: Vec<DocNo> = shared.docs.iter().copied().filter(is_unknown).collect();
+            docs.sort_unstable();
+            docs.dedup();
+            docs
+        };
+        let mut unknown = parallel::map(buckets.iter().collect(), shared, unknown).concat();
+        unknown.sort_unstable();
+        unknown.dedup();
+        let found = rows.clusters_of(&unknown)?;
+        self.clusters.extend(unknown.into_iter().zip(found));
+        Ok(())
     }
 
     /// What is joined.
@@ -138,16 +160,21 @@ struct Group {
 impl<P: ChunkTable, D: DocTable> Worker<'_, P, D> {
     /// Compares the new documents of a bucket with all others, and joins those that are similar. The
     /// last document is new.
-    fn meet(&mut self, docs: &[DocNo], is_new: impl Fn(DocNo) -> bool) -> Result<()> {
+    fn meet(
+        &mut self,
+        docs: &[DocNo],
+        is_new: impl Fn(DocNo) -> bool,
+        clusters: &KnownClusters,
+    ) -> Result<()> {
         if let [earlier, doc] = *docs {
-            return self.meet_two(earlier, doc);
+            return self.meet_two(earlier, doc, clusters);
         }
         self.members.clear();
         let mut roots = None;
         let mut are_joined = true;
         for &doc in docs {
             let is_new = is_new(doc);
-            let node = self.joins.node(doc);
+            let node = self.node(doc, clusters);
             let root = self.joins.root(node);
             are_joined &= *roots.get_or_insert(root) == root;
             self.members.push(Member { doc, is_new, node, earlier: None });
@@ -214,12 +241,20 @@ impl<P: ChunkTable, D: DocTable> Worker<'_, P, D> {
     }
 
     /// Most buckets have two documents. The second one is new.
-    fn meet_two(&mut self, earlier: DocNo, doc: DocNo) -> Result<()> {
-        let other = self.joins.node(earlier);
-        let node = self.joins.node(doc);
+    fn meet_two(&mut self, earlier: DocNo, doc: DocNo, clusters: &KnownClusters) -> Result<()> {
+        let (other, node) = (self.node(earlier, clusters), self.node(doc, clusters));
         if !self.joins.are_joined(node, other) && self.comparer.are_two_similar(doc, earlier)? {
             self.joins.join(node, other);
         }
         Ok(())
+    }
+    /// The node of a document. One that is tracked stands for its cluster.
+    fn node(&mut self, doc: DocNo, clusters: &KnownClusters) -> u32 {
+        if !self.joins.has(doc)
+            && let Some(cluster) = clusters.get(&doc)
+        {
+            self.joins.place(doc, *cluster);
+        }
+        self.joins.node(doc)
     }
 }
