@@ -3,9 +3,10 @@
 use redb::{BackendError, StorageBackend};
 use std::collections::BTreeMap;
 use std::io;
+use std::mem::take;
 use std::ops::{Bound, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard};
 
 /// The most bytes that wait. With less, fewer pages have their neighbours there; more gains nothing.
 const ROOM: usize = 8 << 20;
@@ -23,28 +24,44 @@ const TOGETHER: usize = 64 << 10;
 #[derive(Debug)]
 pub(super) struct GatheredWrites {
     file: Box<dyn StorageBackend>,
-    waiting: RwLock<Waiting>,
-    /// Whether writes wait. It is set before a write returns, and cleared after the last of them is
-    /// in the file, so a thread that sees it clear finds what it reads in the file.
-    has_waiting: AtomicBool,
+    gathered: RwLock<Gathered>,
+    /// Whoever has it writes to the file, so that batches are written one after the other.
+    turn: Mutex<()>,
+    /// Whether something is gathered. It changes under the lock of `gathered`.
+    has_gathered: AtomicBool,
 }
 
-/// Writes that wait.
+/// Writes that are not all in the file.
 #[derive(Debug, Default)]
-struct Waiting {
+struct Gathered {
+    waiting: Batch,
+    /// What is being written, or could not be. It came before all that waits.
+    writing: Option<Arc<Batch>>,
+}
+
+impl Gathered {
+    /// Whether some of these bytes of the file are not in it yet.
+    fn overlaps(&self, at: u64, length: usize) -> bool {
+        let batches = [Some(&self.waiting), self.writing.as_deref()];
+        batches.into_iter().flatten().any(|batch| batch.overlaps(at, length))
+    }
+}
+
+/// Writes that go to the file together.
+#[derive(Debug, Default)]
+struct Batch {
     bytes: Vec<u8>,
     /// Where each write goes, and where its bytes are. No two of them overlap in the file.
     places: BTreeMap<u64, Range<usize>>,
 }
 
-impl Waiting {
-    /// Whether some of these bytes of the file wait.
+impl Batch {
     fn overlaps(&self, at: u64, length: usize) -> bool {
         let last = self.places.range(..at + length as u64).next_back();
         last.is_some_and(|(start, bytes)| start + bytes.len() as u64 > at)
     }
 
-    /// Takes a write, unless it overlaps another one of a different place or length.
+    /// Takes a write, if there is room and if it does not overlap one of another place or length.
     fn take(&mut self, at: u64, bytes: &[u8]) -> bool {
         if let Some(place) = self.places.get(&at).filter(|place| place.len() == bytes.len()) {
             if let Some(earlier) = self.bytes.get_mut(place.clone()) {
@@ -52,7 +69,7 @@ impl Waiting {
             }
             return true;
         }
-        if self.overlaps(at, bytes.len()) {
+        if self.bytes.len() + bytes.len() > ROOM || self.overlaps(at, bytes.len()) {
             return false;
         }
         let start = self.bytes.len();
@@ -61,9 +78,9 @@ impl Waiting {
         true
     }
 
-    /// Writes all in the order of the file, neighbours together. If that fails, all still wait.
-    fn write(&mut self, file: &dyn StorageBackend) -> io::Result<()> {
-        let (mut start, mut together) = (0, Vec::new());
+    /// Writes all in the order of the file, neighbours together.
+    fn write(&self, file: &dyn StorageBackend) -> io::Result<()> {
+        let (mut start, mut together) = (0, Vec::with_capacity(TOGETHER));
         for (at, place) in &self.places {
             let bytes = self.bytes.get(place.clone()).unwrap_or_default();
             let follows = start + together.len() as u64 == *at;
@@ -76,29 +93,47 @@ impl Waiting {
             }
             together.extend_from_slice(bytes);
         }
-        if !together.is_empty() {
-            file.write(start, &together)?;
+        match together.is_empty() {
+            true => Ok(()),
+            false => file.write(start, &together),
         }
-        self.bytes.clear();
-        self.places.clear();
-        Ok(())
     }
 }
 
 impl GatheredWrites {
     pub(super) fn new(file: impl StorageBackend) -> Self {
-        Self { file: Box::new(file), waiting: RwLock::default(), has_waiting: false.into() }
+        Self {
+            file: Box::new(file),
+            gathered: RwLock::default(),
+            turn: Mutex::default(),
+            has_gathered: AtomicBool::new(false),
+        }
     }
 
-    /// Writes what waits.
-    fn write_waiting(&self) -> io::Result<()> {
-        if !self.has_waiting.load(Ordering::Acquire) {
+    fn gathered(&self) -> RwLockWriteGuard<'_, Gathered> {
+        self.gathered.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes what is gathered. What could not be written is written again next time. Other pages
+    /// are read meanwhile.
+    fn write_gathered(&self) -> io::Result<()> {
+        if !self.has_gathered.load(Ordering::Acquire) {
             return Ok(());
         }
-        let mut waiting = self.waiting.write().unwrap_or_else(PoisonError::into_inner);
-        waiting.write(&*self.file)?;
-        self.has_waiting.store(false, Ordering::Release);
-        Ok(())
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let mut gathered = self.gathered();
+            if gathered.writing.is_none() && !gathered.waiting.places.is_empty() {
+                gathered.writing = Some(Arc::new(take(&mut gathered.waiting)));
+            }
+            let Some(batch) = gathered.writing.clone() else {
+                self.has_gathered.store(false, Ordering::Release);
+                return Ok(());
+            };
+            drop(gathered);
+            batch.write(&*self.file)?;
+            self.gathered().writing = None;
+        }
     }
 }
 
@@ -108,53 +143,51 @@ impl StorageBackend for GatheredWrites {
     }
 
     fn read(&self, at: u64, out: &mut [u8]) -> io::Result<()> {
-        if self.has_waiting.load(Ordering::Acquire) {
-            let waiting = self.waiting.read().unwrap_or_else(PoisonError::into_inner);
-            let overlaps = waiting.overlaps(at, out.len());
-            drop(waiting);
+        if self.has_gathered.load(Ordering::Acquire) {
+            let gathered = self.gathered.read().unwrap_or_else(PoisonError::into_inner);
+            let overlaps = gathered.overlaps(at, out.len());
+            drop(gathered);
             if overlaps {
-                self.write_waiting()?;
+                self.write_gathered()?;
             }
         }
         self.file.read(at, out)
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
-        self.write_waiting()?;
+        self.write_gathered()?;
         self.file.set_len(length)
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.write_waiting()?;
+        self.write_gathered()?;
         self.file.sync_data()
     }
 
-    /// The header, at the start of the file, is written at once, after all pages before it: another
-    /// process may read it as soon as redb no longer holds its lock. A page that is large enough by
-    /// itself does not wait either.
+    /// The header, at the start of the file, does not wait, because other processes read it as soon
+    /// as redb gives its lock back. redb syncs all pages of a commit before it writes the header
+    /// that publishes them. A page that is large enough by itself does not wait either.
     fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        if at == 0 {
-            self.write_waiting()?;
-            return self.file.write(at, bytes);
-        }
-        let mut waiting = self.waiting.write().unwrap_or_else(PoisonError::into_inner);
-        if bytes.len() >= TOGETHER {
-            if waiting.overlaps(at, bytes.len()) {
-                waiting.write(&*self.file)?;
+        loop {
+            let mut gathered = self.gathered();
+            let waits = at > 0 && bytes.len() < TOGETHER;
+            if !waits && !gathered.overlaps(at, bytes.len()) {
+                drop(gathered);
+                return self.file.write(at, bytes);
             }
-            return self.file.write(at, bytes);
+            if waits && gathered.waiting.take(at, bytes) {
+                self.has_gathered.store(true, Ordering::Release);
+                return Ok(());
+            }
+            drop(gathered);
+            self.write_gathered()?;
         }
-        if waiting.bytes.len() + bytes.len() > ROOM || !waiting.take(at, bytes) {
-            waiting.write(&*self.file)?;
-            waiting.take(at, bytes);
-        }
-        self.has_waiting.store(true, Ordering::Release);
-        Ok(())
     }
 
+    /// What was not synced is not written any more: redb syncs what belongs to a commit, and after
+    /// an error it closes the file as it is.
     fn close(&self) -> io::Result<()> {
-        let written = self.write_waiting();
-        self.file.close().and(written)
+        self.file.close()
     }
 
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
@@ -242,7 +275,7 @@ mod tests {
                     Act::Read(page, pages) => {
                         let (at, length) = (page * PAGE, pages * PAGE as usize);
                         let place = at as usize..at as usize + length;
-                        prop_assert_eq!(Some(&read(&file, at, length)[..]), expected.get(place));
+                        prop_assert!(Some(&read(&file, at, length)[..]) == expected.get(place));
                     }
                     Act::Resize(pages) => {
                         file.set_len(pages * PAGE).expect("a length");
@@ -250,17 +283,18 @@ mod tests {
                     }
                     Act::Sync => {
                         file.sync_data().expect("a sync");
-                        prop_assert_eq!(&disk.bytes(), &expected);
+                        prop_assert!(disk.bytes() == expected);
                     }
                 }
             }
+            file.sync_data().expect("a sync");
             file.close().expect("closed");
-            prop_assert_eq!(disk.bytes(), expected);
+            prop_assert!(disk.bytes() == expected);
         }
     }
 
     #[test]
-    fn neighbours_are_written_together_and_the_header_after_them() {
+    fn neighbours_are_written_together_and_the_header_at_once() {
         let (file, disk) = file();
         for page in [9_u64, 4, 3, 5, 8] {
             file.write(page * PAGE, &[page as u8; PAGE as usize]).expect("a write");
@@ -272,7 +306,7 @@ mod tests {
             Event::Write { at, bytes } => (at / PAGE, bytes.len()),
             _ => (0, 0),
         });
-        assert_eq!(events.collect::<Vec<_>>(), [(3, 3 * 512), (8, 2 * 512), (0, 320), (0, 0)]);
+        assert_eq!(events.collect::<Vec<_>>(), [(0, 320), (3, 3 * 512), (8, 2 * 512), (0, 0)]);
     }
 
     #[test]
@@ -298,7 +332,7 @@ mod tests {
         for at in (TOGETHER..2 * ROOM).step_by(TOGETHER / 2) {
             file.write(at as u64, &page).expect("a write");
         }
-        let waits = file.waiting.read().expect("no panic").bytes.len();
+        let waits = file.gathered.read().expect("no panic").waiting.bytes.len();
         assert!(waits <= ROOM, "{waits} bytes");
         file.write(2 * ROOM as u64 - 512, &[2; TOGETHER]).expect("a write over one that waits");
         file.sync_data().expect("a sync");
