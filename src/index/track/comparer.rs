@@ -84,9 +84,9 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
         self.slots.resize(documents, ELSEWHERE);
     }
 
-    /// Copies the lanes of documents that will be compared, if they are in memory and there is room.
-    /// One after the other they are copied faster than between comparisons. Each has its place in
-    /// the bucket with it.
+    /// Copies the lanes of documents that will be compared, if they are in memory and there is
+    /// room. One after the other they are copied faster than between comparisons. Each has its
+    /// place in the bucket with it.
     pub(super) fn bring(&mut self, docs: impl IntoIterator<Item = (usize, DocNo)>) {
         let width = self.view.fixed.lanes;
         for (place, doc) in docs {

@@ -158,8 +158,8 @@ struct Group {
 }
 
 impl<P: ChunkTable, D: DocTable> Worker<'_, P, D> {
-    /// Compares the new documents of a bucket with all others, and joins those that are similar. The
-    /// last document is new.
+    /// Compares the new documents of a bucket with all others, and joins those that are similar.
+    /// The last document is new.
     fn meet(
         &mut self,
         docs: &[DocNo],

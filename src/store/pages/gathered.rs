@@ -8,7 +8,7 @@ use std::ops::{Bound, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard};
 
-/// The most bytes that wait. With less, fewer pages have their neighbours there; more gains nothing.
+/// The most bytes that wait. With less, fewer pages meet their neighbours; more gains nothing.
 const ROOM: usize = 8 << 20;
 
 /// The most bytes that are written together. The kernel keeps them as one piece, and a larger piece
@@ -17,9 +17,9 @@ const TOGETHER: usize = 64 << 10;
 
 /// A file whose writes wait until it is synced.
 ///
-/// redb writes the pages of a commit one by one, out of order. A page of 4 KiB that is written alone
-/// takes Linux four times as long as one of 16 that are written together, and its sync twice as
-/// long. Nothing depends on the order of writes between two syncs, and a write that was not synced
+/// redb writes the pages of a commit one by one, out of order. A page of 4 KiB that is written
+/// alone takes Linux four times as long as one of 16 that are written together, and its sync twice
+/// as long. Nothing depends on the order of writes between two syncs, and a write that was not synced
 /// may be lost anyway.
 #[derive(Debug)]
 pub(super) struct GatheredWrites {
