@@ -18,7 +18,7 @@ const TOGETHER: usize = 64 << 10;
 /// A file whose writes wait until it is synced.
 ///
 /// redb writes the pages of a commit one by one, out of order. A page of 4 KiB that is written
-/// alone takes Linux four times as long as one of 16 that are written together, and its sync twice
+/// alone takes Linux four times as long as one of 16 that are written together, its sync twice
 /// as long. Nothing depends on the order of writes between two syncs, and a write that was not synced
 /// may be lost anyway.
 #[derive(Debug)]
