@@ -1,10 +1,10 @@
 //! Writes to a file that wait for the next sync, so that neighbouring pages are written together.
 
-use redb::{BackendError, StorageBackend};
+use redb::StorageBackend;
 use std::collections::BTreeMap;
 use std::io;
 use std::mem::take;
-use std::ops::{Bound, Range};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard};
 
@@ -15,15 +15,15 @@ const ROOM: usize = 8 << 20;
 /// costs more later, when a page of it is written anew.
 const TOGETHER: usize = 64 << 10;
 
-/// A file whose writes wait until it is synced.
+/// What is written to a file and waits until it is synced. All methods take the same file.
 ///
 /// redb writes the pages of a commit one by one, out of order. A page of 4 KiB that is written
-/// alone takes Linux four times as long as one of 16 that are written together, its sync twice
-/// as long. Nothing depends on the order of writes between two syncs, and a write that was not synced
-/// may be lost anyway.
-#[derive(Debug)]
+/// alone takes Linux four times as long as one of 16 that are written together, its sync twice as
+/// long. Nothing depends on the order of writes between two syncs, and a write that was not synced
+/// may be lost anyway. So what is not synced when the file is closed need not be written: redb
+/// syncs what belongs to a commit, and after an error it closes the file as it is.
+#[derive(Debug, Default)]
 pub(super) struct GatheredWrites {
-    file: Box<dyn StorageBackend>,
     gathered: RwLock<Gathered>,
     /// Whoever has it writes to the file, so that batches are written one after the other.
     turn: Mutex<()>,
@@ -101,22 +101,13 @@ impl Batch {
 }
 
 impl GatheredWrites {
-    pub(super) fn new(file: impl StorageBackend) -> Self {
-        Self {
-            file: Box::new(file),
-            gathered: RwLock::default(),
-            turn: Mutex::default(),
-            has_gathered: AtomicBool::new(false),
-        }
-    }
-
     fn gathered(&self) -> RwLockWriteGuard<'_, Gathered> {
         self.gathered.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes what is gathered. What could not be written is written again next time. Other pages
     /// are read meanwhile.
-    fn write_gathered(&self) -> io::Result<()> {
+    pub(super) fn flush(&self, file: &dyn StorageBackend) -> io::Result<()> {
         if !self.has_gathered.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -131,91 +122,49 @@ impl GatheredWrites {
                 return Ok(());
             };
             drop(gathered);
-            batch.write(&*self.file)?;
+            batch.write(file)?;
             self.gathered().writing = None;
         }
     }
-}
 
-impl StorageBackend for GatheredWrites {
-    fn len(&self) -> io::Result<u64> {
-        self.file.len()
-    }
-
-    fn read(&self, at: u64, out: &mut [u8]) -> io::Result<()> {
+    /// Reads from the file, after what is gathered of these bytes was written.
+    pub(super) fn read(
+        &self,
+        file: &dyn StorageBackend,
+        at: u64,
+        out: &mut [u8],
+    ) -> io::Result<()> {
         if self.has_gathered.load(Ordering::Acquire) {
             let gathered = self.gathered.read().unwrap_or_else(PoisonError::into_inner);
             let overlaps = gathered.overlaps(at, out.len());
             drop(gathered);
             if overlaps {
-                self.write_gathered()?;
+                self.flush(file)?;
             }
         }
-        self.file.read(at, out)
+        file.read(at, out)
     }
 
-    fn set_len(&self, length: u64) -> io::Result<()> {
-        self.write_gathered()?;
-        self.file.set_len(length)
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.write_gathered()?;
-        self.file.sync_data()
-    }
-
+    /// Gathers a write.
+    ///
     /// The header, at the start of the file, does not wait, because other processes read it as soon
     /// as redb gives its lock back. redb syncs all pages of a commit before it writes the header
     /// that publishes them. A page that is large enough by itself does not wait either.
-    fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn write(&self, file: &dyn StorageBackend, at: u64, bytes: &[u8]) -> io::Result<()> {
         loop {
             let mut gathered = self.gathered();
             let waits = at > 0 && bytes.len() < TOGETHER;
             if !waits && !gathered.overlaps(at, bytes.len()) {
                 drop(gathered);
-                return self.file.write(at, bytes);
+                return file.write(at, bytes);
             }
             if waits && gathered.waiting.take(at, bytes) {
                 self.has_gathered.store(true, Ordering::Release);
                 return Ok(());
             }
             drop(gathered);
-            self.write_gathered()?;
+            self.flush(file)?;
         }
-    }
-
-    /// What was not synced is not written any more: redb syncs what belongs to a commit, and after
-    /// an error it closes the file as it is.
-    fn close(&self) -> io::Result<()> {
-        self.file.close()
-    }
-
-    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.file.try_lock_range(start, end)
-    }
-
-    fn try_lock_shared_range(
-        &self,
-        start: Bound<u64>,
-        end: Bound<u64>,
-    ) -> Result<bool, BackendError> {
-        self.file.try_lock_shared_range(start, end)
-    }
-
-    fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.file.lock_range(start, end)
-    }
-
-    fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.file.lock_shared_range(start, end)
-    }
-
-    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.file.unlock_range(start, end)
-    }
-
-    fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.file.query_lock_range(start, end)
     }
 }
 
@@ -227,18 +176,38 @@ mod tests {
 
     const PAGE: u64 = 512;
 
-    fn file() -> (GatheredWrites, Disk) {
-        let disk = Disk::default();
-        let file = GatheredWrites::new(disk.clone());
-        file.set_len(64 * PAGE).expect("a length");
-        disk.record();
-        (file, disk)
+    /// A file whose writes are gathered.
+    struct File {
+        writes: GatheredWrites,
+        disk: Disk,
     }
 
-    fn read(file: &GatheredWrites, at: u64, length: usize) -> Vec<u8> {
-        let mut bytes = vec![0; length];
-        file.read(at, &mut bytes).expect("bytes");
-        bytes
+    impl File {
+        fn new() -> Self {
+            let file = Self { writes: GatheredWrites::default(), disk: Disk::default() };
+            file.set_len(64 * PAGE);
+            file.disk.record();
+            file
+        }
+
+        fn set_len(&self, length: u64) {
+            self.writes.flush(&self.disk).expect("a flush");
+            self.disk.set_len(length).expect("a length");
+        }
+
+        fn read(&self, at: u64, length: usize) -> Vec<u8> {
+            let mut bytes = vec![0; length];
+            self.writes.read(&self.disk, at, &mut bytes).expect("bytes");
+            bytes
+        }
+
+        fn write(&self, at: u64, bytes: &[u8]) {
+            self.writes.write(&self.disk, at, bytes).expect("a write");
+        }
+
+        fn flush(&self) {
+            self.writes.flush(&self.disk).expect("a flush");
+        }
     }
 
     #[derive(Clone, Debug)]
@@ -246,7 +215,7 @@ mod tests {
         Write(u64, usize, u8),
         Read(u64, usize),
         Resize(u64),
-        Sync,
+        Flush,
     }
 
     fn acts() -> impl Strategy<Value = Vec<Act>> {
@@ -254,88 +223,87 @@ mod tests {
             8 => (0..32_u64, 1..4_usize, any::<u8>()).prop_map(|(a, b, c)| Act::Write(a, b, c)),
             3 => (0..32_u64, 1..4_usize).prop_map(|(a, b)| Act::Read(a, b)),
             1 => (40..64_u64).prop_map(Act::Resize),
-            1 => Just(Act::Sync),
+            1 => Just(Act::Flush),
         ];
         proptest::collection::vec(act, 0..200)
     }
 
     proptest! {
         #[test]
-        fn every_read_and_every_sync_finds_what_was_written(acts in acts()) {
-            let (file, disk) = file();
-            let mut expected = disk.bytes();
+        fn every_read_and_every_flush_finds_what_was_written(acts in acts()) {
+            let file = File::new();
+            let mut expected = file.disk.bytes();
             for act in acts {
                 match act {
                     Act::Write(page, pages, byte) => {
                         let (at, bytes) = (page * PAGE, vec![byte; pages * PAGE as usize]);
-                        file.write(at, &bytes).expect("a write");
+                        file.write(at, &bytes);
                         let place = at as usize..at as usize + bytes.len();
                         expected.splice(place, bytes);
                     }
                     Act::Read(page, pages) => {
                         let (at, length) = (page * PAGE, pages * PAGE as usize);
                         let place = at as usize..at as usize + length;
-                        prop_assert!(Some(&read(&file, at, length)[..]) == expected.get(place));
+                        prop_assert!(Some(&file.read(at, length)[..]) == expected.get(place));
                     }
                     Act::Resize(pages) => {
-                        file.set_len(pages * PAGE).expect("a length");
+                        file.set_len(pages * PAGE);
                         expected.resize((pages * PAGE) as usize, 0);
                     }
-                    Act::Sync => {
-                        file.sync_data().expect("a sync");
-                        prop_assert!(disk.bytes() == expected);
+                    Act::Flush => {
+                        file.flush();
+                        prop_assert!(file.disk.bytes() == expected);
                     }
                 }
             }
-            file.sync_data().expect("a sync");
-            file.close().expect("closed");
-            prop_assert!(disk.bytes() == expected);
+            file.flush();
+            prop_assert!(file.disk.bytes() == expected);
         }
     }
 
     #[test]
     fn neighbours_are_written_together_and_the_header_at_once() {
-        let (file, disk) = file();
+        let file = File::new();
         for page in [9_u64, 4, 3, 5, 8] {
-            file.write(page * PAGE, &[page as u8; PAGE as usize]).expect("a write");
+            file.write(page * PAGE, &[page as u8; PAGE as usize]);
         }
-        assert!(disk.bytes().iter().all(|byte| *byte == 0));
-        file.write(0, &[1; 320]).expect("a write");
-        file.sync_data().expect("a sync");
-        let events = disk.events().into_iter().map(|event| match event {
+        assert!(file.disk.bytes().iter().all(|byte| *byte == 0));
+        file.write(0, &[1; 320]);
+        file.flush();
+        let events = file.disk.events().into_iter().map(|event| match event {
             Event::Write { at, bytes } => (at / PAGE, bytes.len()),
             _ => (0, 0),
         });
-        assert_eq!(events.collect::<Vec<_>>(), [(0, 320), (3, 3 * 512), (8, 2 * 512), (0, 0)]);
+        assert_eq!(events.collect::<Vec<_>>(), [(0, 320), (3, 3 * 512), (8, 2 * 512)]);
     }
 
     #[test]
     fn a_write_that_fails_still_waits() {
-        let (file, disk) = file();
-        file.write(PAGE, &[7; PAGE as usize]).expect("a write");
-        file.write(3 * PAGE, &[8; PAGE as usize]).expect("a write");
-        disk.set_failure(Some(DiskFailure { call: Call::Write, after: 1, lasting: true }));
-        assert!(file.sync_data().is_err());
-        disk.set_failure(None);
-        assert_eq!(read(&file, 3 * PAGE, PAGE as usize), [8; PAGE as usize]);
-        file.sync_data().expect("a sync");
-        assert_eq!(disk.bytes().get(PAGE as usize), Some(&7));
+        let file = File::new();
+        file.write(PAGE, &[7; PAGE as usize]);
+        file.write(3 * PAGE, &[8; PAGE as usize]);
+        file.disk.set_failure(Some(DiskFailure { call: Call::Write, after: 1, lasting: true }));
+        assert!(file.writes.flush(&file.disk).is_err());
+        file.disk.set_failure(None);
+        assert_eq!(file.read(3 * PAGE, PAGE as usize), [8; PAGE as usize]);
+        file.flush();
+        assert_eq!(file.disk.bytes().get(PAGE as usize), Some(&7));
     }
 
     #[test]
     fn what_waits_is_bounded_and_a_large_page_does_not_wait() {
-        let (file, disk) = file();
-        file.set_len(3 * ROOM as u64).expect("a length");
-        file.write(PAGE, &[3; TOGETHER]).expect("a write");
-        assert_eq!(disk.bytes().get(PAGE as usize), Some(&3));
+        let file = File::new();
+        file.set_len(3 * ROOM as u64);
+        file.write(PAGE, &[3; TOGETHER]);
+        assert_eq!(file.disk.bytes().get(PAGE as usize), Some(&3));
         let page = [1; TOGETHER / 2];
         for at in (TOGETHER..2 * ROOM).step_by(TOGETHER / 2) {
-            file.write(at as u64, &page).expect("a write");
+            file.write(at as u64, &page);
         }
-        let waits = file.gathered.read().expect("no panic").waiting.bytes.len();
+        let waits = file.writes.gathered.read().expect("no panic").waiting.bytes.len();
         assert!(waits <= ROOM, "{waits} bytes");
-        file.write(2 * ROOM as u64 - 512, &[2; TOGETHER]).expect("a write over one that waits");
-        file.sync_data().expect("a sync");
-        assert_eq!(disk.bytes().get(2 * ROOM - 513..2 * ROOM - 511), Some(&[1, 2][..]));
+        file.write(2 * ROOM as u64 - 512, &[2; TOGETHER]);
+        file.flush();
+        assert_eq!(file.disk.bytes().get(2 * ROOM - 513..2 * ROOM - 511), Some(&[1, 2][..]));
     }
 }

@@ -57,7 +57,7 @@ impl Seen {
 /// What redb does with the file.
 #[derive(Debug)]
 enum Role {
-    Writes,
+    Writes(GatheredWrites),
     /// It reads the file, which another process may write meanwhile.
     Follows {
         seen: Arc<Seen>,
@@ -83,7 +83,7 @@ pub(crate) struct PageFile {
 impl PageFile {
     /// A file that is written.
     pub(crate) fn to_write(file: impl StorageBackend) -> Self {
-        Self::new(GatheredWrites::new(file), Role::Writes)
+        Self::new(file, Role::Writes(GatheredWrites::default()))
     }
 
     /// A file that is only read, beside other readers and a writer. `seen` will tell which commit
@@ -167,10 +167,18 @@ impl PageFile {
         Ok(())
     }
 
-    fn refuse(&self) -> io::Result<()> {
-        match self.role {
-            Role::Writes => Ok(()),
+    /// What was written and waits, if the file is open to be written.
+    fn writes(&self) -> io::Result<&GatheredWrites> {
+        match &self.role {
+            Role::Writes(writes) => Ok(writes),
             _ => Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is open to be read")),
+        }
+    }
+
+    fn read_unverified(&self, at: u64, out: &mut [u8]) -> io::Result<()> {
+        match &self.role {
+            Role::Writes(writes) => writes.read(&*self.file, at, out),
+            _ => self.file.read(at, out),
         }
     }
 }
@@ -184,7 +192,7 @@ impl StorageBackend for PageFile {
 
     fn read(&self, at: u64, out: &mut [u8]) -> io::Result<()> {
         let length = self.length.load(Ordering::Acquire);
-        if let Err(error) = self.file.read(at, out) {
+        if let Err(error) = self.read_unverified(at, out) {
             let is_beyond = error.kind() == io::ErrorKind::UnexpectedEof;
             let fault = || PageFault::at("file", at, "it lies beyond the end of the file");
             return Err(if is_beyond { self.damage(fault()) } else { error });
@@ -201,20 +209,19 @@ impl StorageBackend for PageFile {
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
-        self.refuse()?;
+        self.writes()?.flush(&*self.file)?;
         self.file.set_len(length)?;
         self.length.store(length, Ordering::Release);
         Ok(())
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.refuse()?;
+        self.writes()?.flush(&*self.file)?;
         self.file.sync_data()
     }
 
     fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        self.refuse()?;
-        self.file.write(at, bytes)?;
+        self.writes()?.write(&*self.file, at, bytes)?;
         if at > 0 {
             self.verifier.written(at, bytes);
         }
