@@ -11,6 +11,7 @@ use crate::store::runs::merge::MergeTask;
 use crate::store::runs::run::Manifest;
 use crate::store::runs::segment::Tail;
 use crate::store::runs::tombstones::Tombstones;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The in-memory state of an index as of one commit. A clone shares its contents.
@@ -34,6 +35,17 @@ pub(crate) struct State {
     pub(crate) merge_credit: u64,
     /// The entries that the last commit with additions added to the credit.
     pub(crate) merge_pace: u64,
+}
+
+impl State {
+    /// Whether the documents with these numbers are all in the tail, and a good part of it. Then
+    /// all their buckets are found faster by passing through the tail than one by one.
+    pub(crate) fn are_latest(&self, numbers: &Range<u64>) -> bool {
+        /// How many entries are passed in the time of one lookup.
+        const PASSED_PER_LOOKUP: u64 = 8;
+        self.counters.flushed_upto <= numbers.start
+            && self.tail.documents() as u64 <= PASSED_PER_LOOKUP * (numbers.end - numbers.start)
+    }
 }
 
 #[cfg(test)]

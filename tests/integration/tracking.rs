@@ -207,7 +207,7 @@ fn documents_of_an_aborted_transaction_are_not_compared_with_later_ones() -> Res
 
 #[test]
 fn clusters_that_all_threads_find_equal_those_found_anew() -> Result<()> {
-    for (store_text, flush) in [(false, 100_000), (false, 700), (true, 700)] {
+    for (store_text, flush) in [(false, 100_000), (false, 700), (false, 1000), (true, 700)] {
         let place = Place::new();
         let index = options(store_text).flush_documents(flush).create(place.index())?;
         index.track_clusters().run()?;

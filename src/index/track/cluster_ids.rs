@@ -190,7 +190,7 @@ impl Joins {
     ) -> Result<Vec<ClusterEvent>> {
         let groups = self.groups(rows)?;
         let ids = choose(&groups);
-        let (mut events, mut new) = (Vec::new(), Vec::new());
+        let (mut events, mut places) = (Vec::new(), Vec::new());
         let mut heirs: BTreeMap<u64, Heir> = BTreeMap::new();
         for (group, id) in groups.iter().zip(ids) {
             let id = match id {
@@ -206,18 +206,22 @@ impl Joins {
             }
             for node in &group.nodes {
                 match *node {
-                    Node::New(doc) => new.push((doc, id)),
-                    Node::Document(doc, former) if former != id => rows.put(doc, id)?,
+                    Node::New(doc) => places.push((doc, id)),
+                    Node::Document(doc, former) if former != id => {
+                        rows.forget(doc)?;
+                        places.push((doc, id));
+                    }
                     Node::Cluster(cluster) if Some(cluster) != id => {
                         for doc in rows.members(cluster)? {
-                            rows.put(doc, id)?;
+                            rows.forget(doc)?;
+                            places.push((doc, id));
                         }
                     }
                     _ => {}
                 }
             }
         }
-        rows.put_first(new)?;
+        rows.put_all(places)?;
         let gone = |cluster: &&u64| !heirs.contains_key(cluster);
         events.extend(broken.iter().filter(gone).map(|id| ClusterEvent::Ended { cluster: *id }));
         events.extend(heirs.into_iter().filter(|(_, heir)| !heir.kept).filter_map(

@@ -5,6 +5,7 @@ use crate::index::track::cluster_ids::Joins;
 use crate::index::track::comparer::{Comparer, Criteria};
 use crate::store::{ChunkTable, ClusterRows, DocNo, DocTable, RecentLanes, View, parallel};
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 
 /// Buckets with their documents, by number.
 #[derive(Default)]
@@ -24,6 +25,14 @@ impl SharedBuckets {
             docs.sort_unstable();
         }
         self.ends.push(self.docs.len());
+    }
+
+    /// Adds what a bucket has of documents below a number, if they are more than one.
+    pub(super) fn push_before(&mut self, end: u64, docs: &[DocNo]) {
+        let docs = docs.iter().copied().filter(|doc| u64::from(doc.0) < end);
+        if docs.clone().nth(1).is_some() {
+            self.push(docs);
+        }
     }
 
     /// The number of documents, each as often as it is in a bucket.
@@ -80,15 +89,7 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
         self.look_up_clusters(buckets, shared, rows)?;
         let clusters = &self.clusters;
         let workers: Vec<_> = [&mut self.first].into_iter().chain(&mut self.others).collect();
-        let mut parts: Vec<Vec<&[DocNo]>> = workers.iter().map(|_| Vec::new()).collect();
-        let threads = parts.len();
-        for docs in buckets.iter().flat_map(SharedBuckets::iter) {
-            // Documents that are similar meet in several bands. Then the oldest one is often the
-            // same, so one worker finds that they are joined already.
-            if let [oldest, ..] = docs {
-                parts[oldest.0 as usize % threads].push(docs);
-            }
-        }
+        let parts = parts_of(buckets, workers.len());
         let meet = |(worker, buckets): (&mut Worker<'v, P, D>, Vec<&[DocNo]>)| {
             buckets.iter().try_for_each(|docs| worker.meet(docs, &is_new, clusters))
         };
@@ -113,7 +114,8 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
             docs
         };
         let mut unknown = parallel::map(buckets.iter().collect(), shared, unknown).concat();
-        unknown.sort_unstable();
+        // The parts are sorted, which the stable sort makes use of.
+        unknown.sort();
         unknown.dedup();
         let found = rows.clusters_of(&unknown)?;
         self.clusters.extend(unknown.into_iter().zip(found));
@@ -126,6 +128,33 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
         self.others.into_iter().for_each(|worker| joins.absorb(worker.joins));
         joins
     }
+}
+
+/// Divides buckets into parts that take about the same time.
+///
+/// Documents that are similar meet in several bands. Then the oldest one is often the same, so all
+/// buckets with it are in one part, and one worker finds that the documents are joined already.
+fn parts_of(buckets: &[SharedBuckets], parts: usize) -> Vec<Vec<&[DocNo]>> {
+    const PIECES_PER_PART: usize = 16;
+    let mut pieces: Vec<(usize, Vec<&[DocNo]>)> = vec![(0, Vec::new()); parts * PIECES_PER_PART];
+    let count = pieces.len();
+    for docs in buckets.iter().flat_map(SharedBuckets::iter) {
+        let piece = docs.first().and_then(|oldest| pieces.get_mut(oldest.0 as usize % count));
+        if let Some((pairs, piece)) = piece {
+            *pairs += docs.len() * docs.len();
+            piece.push(docs);
+        }
+    }
+    pieces.sort_by_key(|(pairs, _)| Reverse(*pairs));
+    let mut divided = vec![(0, Vec::new()); parts];
+    for (pairs, piece) in pieces {
+        // The part that has the least so far.
+        if let Some((all, part)) = divided.iter_mut().min_by_key(|(all, _)| *all) {
+            *all += pairs;
+            part.extend(piece);
+        }
+    }
+    divided.into_iter().map(|(_, part)| part).collect()
 }
 
 /// What one thread compares, and has joined.

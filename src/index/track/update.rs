@@ -42,8 +42,10 @@ pub(crate) fn update_clusters(
         let settings = *writer.engine().settings();
         let verifies = settings.store_text;
         let search_plan = SearchPlan::new(&settings, margins, settings.threshold, verifies);
-        // The walk through all buckets costs less than the lookup of many.
-        let walks = 2 * (new.1 - new.0) > writer.len();
+        // The walk through all buckets costs less than the lookup of many one by one.
+        let count = new.1 - new.0;
+        let one_by_one = count > TOGETHER || !writer.are_latest(&(new.0..new.1));
+        let walks = one_by_one && 2 * count > writer.len();
         let end = if walks { new.1 } else { new.1.min(new.0 + TOGETHER) };
         let numbers = new.0..end;
         let found = writer.track(end, |view, rows| {
@@ -161,19 +163,47 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
         lanes: &[Arc<LanesInOrder>],
         rows: &ClusterRows<'_>,
     ) -> Result<()> {
-        let SearchPlan { plan, probe, .. } = self.search_plan;
         let is_new = |doc: DocNo| new.contains(&u64::from(doc.0));
-        let view = self.view;
+        let shared = match self.view.state.are_latest(new) {
+            true => self.shared_with_tail(new),
+            false => self.shared_by_words(new, lanes),
+        };
+        self.meeting.meet(&shared?, is_new, rows)
+    }
+
+    /// The buckets that new documents share, by a pass through the tail. All new documents are in
+    /// it.
+    fn shared_with_tail(&self, new: &Range<u64>) -> Result<Vec<SharedBuckets>> {
+        let (view, SearchPlan { plan, probe, .. }) = (self.view, self.search_plan);
+        let of_band = |band: usize| {
+            let mut shared = SharedBuckets::default();
+            let bucket = |word| probe.bucket(word, plan);
+            view.read_buckets_of_latest(BandNo(band as u8), new, bucket, |docs| {
+                shared.push_before(new.end, docs);
+            })?;
+            Ok(shared)
+        };
+        (0..probe.bands()).into_par_iter().map(of_band).collect()
+    }
+
+    /// The buckets that new documents share, by a lookup of the words of each. All their lanes are
+    /// among these.
+    fn shared_by_words(
+        &self,
+        new: &Range<u64>,
+        lanes: &[Arc<LanesInOrder>],
+    ) -> Result<Vec<SharedBuckets>> {
+        let (view, SearchPlan { plan, probe, .. }) = (self.view, self.search_plan);
         // The lanes of a document are read once, not once for each band.
         let mut words: Vec<Vec<u64>> = vec![Vec::new(); probe.bands()];
         for (doc, lanes) in lanes.iter().flat_map(|lanes| lanes.iter()) {
-            if is_new(doc) && view.is_live(doc) {
+            if new.contains(&u64::from(doc.0)) && view.is_live(doc) {
                 for (band, words) in words.iter_mut().enumerate() {
                     words.push(word(lanes, band, plan.depth()));
                 }
             }
         }
-        let of_band = |(band, mut words): (usize, Vec<u64>)| -> Result<SharedBuckets> {
+        let of_band = |(band, mut words): (usize, Vec<u64>)| {
             sort_spread(&mut words, &mut Vec::new(), |word| *word);
             let mut buckets: Vec<WordRange> = Vec::with_capacity(words.len());
             for word in words {
@@ -184,15 +214,10 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
             }
             let mut shared = SharedBuckets::default();
             view.read_shared_buckets(BandNo(band as u8), &buckets, |docs| {
-                docs.retain(|doc| u64::from(doc.0) < new.end);
-                if docs.len() > 1 {
-                    shared.push(docs.iter().copied());
-                }
+                shared.push_before(new.end, docs);
             })?;
             Ok(shared)
         };
-        let shared: Result<Vec<SharedBuckets>> =
-            words.into_par_iter().enumerate().map(of_band).collect();
-        self.meeting.meet(&shared?, is_new, rows)
+        words.into_par_iter().enumerate().map(of_band).collect()
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::lsh::WordRange;
+use crate::store::bytes::chunk::Entry;
 use crate::store::bytes::schema::{BandNo, DocNo, posting_key};
 use crate::store::read::candidates::Bucket;
 use crate::store::read::lookups::BucketSearch;
@@ -9,6 +10,7 @@ use crate::store::read::view::{ChunkTable, DocTable, View};
 use crate::store::runs::filter::Occurrence;
 use crate::store::runs::run::{BandRun, Run};
 use crate::store::storage_error::guard;
+use std::ops::Range;
 
 /// A document of a run, and the place of its bucket among those that are read.
 type Found = (u32, DocNo);
@@ -23,7 +25,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         &self,
         band: BandNo,
         buckets: &[WordRange],
-        mut visit: impl FnMut(&mut Vec<DocNo>),
+        mut visit: impl FnMut(&[DocNo]),
     ) -> Result<()> {
         let found = guard(self.fixed.path, || self.found_in_runs(band, buckets))?;
         let mut found = found.into_iter().peekable();
@@ -43,7 +45,46 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             }
             if docs.len() > 1 {
                 docs.sort_unstable();
-                visit(&mut docs);
+                visit(&docs);
+            }
+        }
+        Ok(())
+    }
+
+    /// For each bucket of a band that has more than one live document, of which one has one of
+    /// these numbers, calls `visit` with them, by number. Passes through the whole tail, which has
+    /// all documents with these numbers. `bucket` maps a word to its bucket.
+    pub(crate) fn read_buckets_of_latest(
+        &self,
+        band: BandNo,
+        numbers: &Range<u64>,
+        bucket: impl Fn(u64) -> WordRange,
+        mut visit: impl FnMut(&[DocNo]),
+    ) -> Result<()> {
+        let entries = self.state.tail.sorted(band, |doc| self.is_live(doc));
+        let has_runs = self.state.manifest.with_band(band).next().is_some();
+        let is_wanted = |entries: &&[Entry]| {
+            (has_runs || entries.len() > 1)
+                && entries.iter().any(|(_, doc)| numbers.contains(&u64::from(doc.0)))
+        };
+        let in_tail = entries.chunk_by(|one, next| next.0 <= bucket(one.0).last).filter(is_wanted);
+        let in_tail: Vec<&[Entry]> = in_tail.collect();
+        let words = |entries: &&[Entry]| entries.first().map(|(word, _)| bucket(*word));
+        let buckets: Vec<WordRange> = in_tail.iter().filter_map(words).collect();
+        let found = guard(self.fixed.path, || self.found_in_runs(band, &buckets))?;
+        let mut found = found.into_iter().peekable();
+        let mut docs = Vec::new();
+        for (place, in_tail) in (0..).zip(in_tail) {
+            docs.clear();
+            while let Some((_, doc)) = found.next_if(|(of, _)| *of == place) {
+                if self.is_live(doc) {
+                    docs.push(doc);
+                }
+            }
+            docs.extend(in_tail.iter().map(|(_, doc)| *doc));
+            if docs.len() > 1 {
+                docs.sort_unstable();
+                visit(&docs);
             }
         }
         Ok(())

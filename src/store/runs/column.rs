@@ -126,6 +126,23 @@ impl Column {
         self.docs.get(from..from + count).unwrap_or_default()
     }
 
+    /// All entries of this column and these newer ones, which are sorted and whose documents have
+    /// higher numbers.
+    pub(crate) fn entries_with(&self, newer: &[Entry]) -> Vec<Entry> {
+        let mut entries = Vec::with_capacity(self.len() + newer.len());
+        let (mut a, mut b) = (0, 0);
+        while let (Some(x), Some(y)) = (self.get(a), newer.get(b)) {
+            // As in `merge`.
+            let take_newer = y.0 < x.0;
+            entries.push(if take_newer { *y } else { x });
+            a += usize::from(!take_newer);
+            b += usize::from(take_newer);
+        }
+        entries.extend(self.entries().skip(a));
+        entries.extend_from_slice(newer.get(b..).unwrap_or_default());
+        entries
+    }
+
     /// Merges two columns. Every document of `newer` has a higher number than those of `older`.
     pub(crate) fn merge(older: &Self, newer: &Self, word_bits: u32) -> Self {
         let length = older.len() + newer.len();
@@ -179,6 +196,8 @@ mod tests {
             let (old, new) = words.split_at(cut.index(words.len() + 1));
             let merged = Column::merge(&column(old, 0), &column(new, old.len() as u32), BITS);
             prop_assert_eq!(merged.entries().collect::<Vec<_>>(), sorted(&words));
+            let newer: Vec<Entry> = column(new, old.len() as u32).entries().collect();
+            prop_assert_eq!(column(old, 0).entries_with(&newer), sorted(&words));
         }
 
         #[test]

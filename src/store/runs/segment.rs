@@ -7,7 +7,6 @@ use crate::store::bytes::schema::{BandNo, DocNo, Layout};
 use crate::store::parallel;
 use crate::store::read::candidates::Bucket;
 use crate::store::runs::column::{Column, ColumnBuilder};
-use crate::store::runs::spread::sort_spread;
 use std::sync::Arc;
 
 /// A new document as the bands need it: its entries follow from these fields.
@@ -100,16 +99,13 @@ impl Tail {
 
     /// All entries of a band that are wanted, sorted.
     pub(crate) fn sorted(&self, band: BandNo, is_wanted: impl Fn(DocNo) -> bool) -> Vec<Entry> {
-        let mut entries = Vec::with_capacity(self.entries(band));
-        for column in self.segments.iter().filter_map(|segment| segment.column(band)) {
-            entries.extend(column.entries().filter(|(_, doc)| is_wanted(*doc)));
-        }
-        /// More entries take less memory with the standard sort, which recognises sorted stretches.
-        const SPREAD: usize = 1 << 20;
-        match entries.len() {
-            ..=SPREAD => sort_spread(&mut entries, &mut Vec::new(), |(word, _)| *word),
-            _ => entries.sort_by_key(|(word, _)| *word),
-        }
+        let mut columns = self.segments.iter().rev().filter_map(|segment| segment.column(band));
+        // The smallest segments come first, so that an entry moves twice on average.
+        let newest = columns.next().map(|column| column.entries().collect());
+        let mut entries = columns.fold(newest.unwrap_or_default(), |newer: Vec<Entry>, column| {
+            column.entries_with(&newer)
+        });
+        entries.retain(|(_, doc)| is_wanted(*doc));
         entries
     }
 

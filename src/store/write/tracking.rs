@@ -100,14 +100,8 @@ impl<'t> ClusterRows<'t> {
         cluster
     }
 
-    /// Puts a document in another cluster, or in none, and notes the change.
-    pub(crate) fn put(&mut self, doc: DocNo, cluster: Option<u64>) -> Result<()> {
-        self.forget(doc)?;
-        self.put_first(vec![(doc, cluster)])
-    }
-
     /// Puts documents that have no rows in clusters, or in none, and notes the changes.
-    pub(crate) fn put_first(&mut self, mut places: Vec<(DocNo, Option<u64>)>) -> Result<()> {
+    pub(crate) fn put_all(&mut self, mut places: Vec<(DocNo, Option<u64>)>) -> Result<()> {
         // Rows are written in the order of their keys: neighbours go to the same page.
         places.sort_unstable();
         let (path, commit) = (self.path, self.commit);
@@ -154,7 +148,7 @@ impl<'t> ClusterRows<'t> {
     }
 
     /// Deletes the rows of a document. Returns where it was.
-    fn forget(&mut self, doc: DocNo) -> Result<Option<ClusterRow>> {
+    pub(crate) fn forget(&mut self, doc: DocNo) -> Result<Option<ClusterRow>> {
         let former = self.row(doc)?;
         if let Some(ClusterRow { cluster, changed }) = former {
             let path = self.path;
@@ -236,7 +230,7 @@ impl Writer {
         self.begin_tracking()?;
         self.track(0, |_, rows| {
             rows.next_cluster = next_cluster;
-            places.iter().try_for_each(|(doc, cluster)| rows.put(*doc, Some(*cluster)))
+            rows.put_all(places.iter().map(|(doc, cluster)| (*doc, Some(*cluster))).collect())
         })?;
         Ok(())
     }

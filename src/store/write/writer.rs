@@ -13,6 +13,7 @@ use crate::store::storage_error::{Doing, abandon, drop_catching_panics};
 use crate::store::write::turn::Turn;
 use redb::WriteTransaction;
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -137,6 +138,11 @@ impl Writer {
     /// The number of live documents, including this transaction's changes.
     pub(crate) fn len(&self) -> u64 {
         self.state.counters.documents
+    }
+
+    /// Whether the documents with these numbers are the latest, as [`State::are_latest`] has it.
+    pub(crate) fn are_latest(&self, numbers: &Range<u64>) -> bool {
+        self.state.are_latest(numbers)
     }
 
     /// The number that the next document gets.
