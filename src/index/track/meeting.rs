@@ -132,9 +132,10 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
 
 /// Divides buckets into parts that take about the same time.
 ///
-/// Documents that are similar meet in several bands. Then the oldest one is often the same, so all
-/// buckets with it are in one part, and one worker finds that the documents are joined already.
+/// Documents that are similar meet in several bands, often with the same oldest one. All buckets
+/// with it are in one part, so that one worker finds that the documents are joined already.
 fn parts_of(buckets: &[SharedBuckets], parts: usize) -> Vec<Vec<&[DocNo]>> {
+    /// Enough pieces that the parts become equal, although pieces differ.
     const PIECES_PER_PART: usize = 16;
     let mut pieces: Vec<(usize, Vec<&[DocNo]>)> = vec![(0, Vec::new()); parts * PIECES_PER_PART];
     let count = pieces.len();

@@ -20,8 +20,8 @@ const TOGETHER: usize = 64 << 10;
 /// redb writes the pages of a commit one by one, out of order. A page of 4 KiB that is written
 /// alone takes Linux four times as long as one of 16 that are written together, its sync twice as
 /// long. Nothing depends on the order of writes between two syncs, and a write that was not synced
-/// may be lost anyway. So what is not synced when the file is closed need not be written: redb
-/// syncs what belongs to a commit, and after an error it closes the file as it is.
+/// may be lost anyway. Closing the file drops what was not synced: redb syncs what belongs to a
+/// commit, and after an error it closes the file as it is.
 #[derive(Debug, Default)]
 pub(super) struct GatheredWrites {
     gathered: RwLock<Gathered>,
