@@ -1,30 +1,102 @@
 //! Distributes work over threads if there is enough of it: distribution costs some 20 us.
 
 use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 /// The fewest documents whose work is worth distributing.
 pub(crate) const MIN_DOCUMENTS: usize = 256;
 
-/// Applies a function to every item, on all threads if `shared`. Results have the order of items.
+/// Applies a function to every item, on all threads if `shared`. Results have the order of items. A
+/// panic of the function goes on in the calling thread.
 pub(crate) fn map<T: Send, R: Send>(
     items: Vec<T>,
     shared: bool,
     apply: impl Fn(T) -> R + Sync + Send,
 ) -> Vec<R> {
-    match shared {
-        true => items.into_par_iter().map(apply).collect(),
+    match shared && items.len() > 1 {
+        true if rayon::current_thread_index().is_some() => {
+            items.into_par_iter().map(apply).collect()
+        }
+        true => map_with_caller(items, &apply),
         false => items.into_iter().map(apply).collect(),
     }
 }
 
-/// Does two things, at the same time if `shared`.
-pub(crate) fn join<A: Send, B: Send>(
-    shared: bool,
-    first: impl FnOnce() -> A + Send,
-    second: impl FnOnce() -> B + Send,
-) -> (A, B) {
-    match shared {
-        true => rayon::join(first, second),
-        false => (first(), second()),
+/// As [`map`], for a thread that is not in the pool: it works too. If it slept until the pool is
+/// done, two threads of the pool would often share the core of the one that woke them, while the
+/// core of this one is idle.
+fn map_with_caller<T: Send, R: Send>(items: Vec<T>, apply: &(impl Fn(T) -> R + Sync)) -> Vec<R> {
+    /// Enough pieces that all threads end at about the same time.
+    const PIECES_PER_THREAD: usize = 16;
+    let threads = rayon::current_num_threads();
+    let piece = items.len().div_ceil(threads * PIECES_PER_THREAD);
+    let done = Mutex::new(Vec::with_capacity(items.len()));
+    let items = Mutex::new(items.into_iter().enumerate());
+    let work = || {
+        let mut own = Vec::new();
+        loop {
+            let next: Vec<_> = locked(&items).by_ref().take(piece).collect();
+            if next.is_empty() {
+                break;
+            }
+            own.extend(next.into_iter().map(|(place, item)| (place, apply(item))));
+        }
+        locked(&done).extend(own);
+    };
+    rayon::in_place_scope(|scope| {
+        (1..threads).for_each(|_| scope.spawn(|_| work()));
+        work();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_unstable_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Barrier;
+
+    #[test]
+    fn results_have_the_order_of_items_inside_and_outside_of_the_pool() {
+        for count in [0, 1, 2, 3, 31, 1000] {
+            let expected: Vec<usize> = (0..count).map(|item| item * 7).collect();
+            let mapped = |shared| map((0..count).collect(), shared, |item| item * 7);
+            assert_eq!(mapped(false), expected);
+            assert_eq!(mapped(true), expected);
+            let (inside, nested) = rayon::join(|| mapped(true), || mapped(true));
+            assert_eq!((&inside, &nested), (&expected, &expected));
+            let outer = map(vec![(), ()], true, |()| mapped(true));
+            assert_eq!(outer, [inside, nested]);
+        }
+    }
+
+    #[test]
+    fn the_calling_thread_is_one_of_those_that_work() {
+        let threads = rayon::current_num_threads();
+        // Every thread waits with one item until the others have one too.
+        let all_work = Barrier::new(threads);
+        let meet = |_| {
+            all_work.wait();
+            std::thread::current().id()
+        };
+        let workers = map((0..threads).collect(), true, meet);
+        assert!(workers.contains(&std::thread::current().id()));
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller_after_all_threads_are_done() {
+        let fails = |item: usize| {
+            assert!(item != 50, "no item 50");
+            item
+        };
+        let failed = catch_unwind(AssertUnwindSafe(|| map((0..100).collect(), true, fails)));
+        assert!(failed.is_err());
+        assert_eq!(map((0..50).collect(), true, fails).len(), 50);
     }
 }

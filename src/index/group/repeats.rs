@@ -7,8 +7,7 @@ use crate::index::ask::passage_search::PassageSearch;
 use crate::index::ask::text_cache::TextCache;
 use crate::index::group::shared_words::{Leaders, Plan, Shared, Sweep};
 use crate::index::snapshot::Snapshot;
-use crate::store::{DocNo, Progress};
-use rayon::prelude::*;
+use crate::store::{DocNo, Progress, parallel};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -194,8 +193,8 @@ impl<'s> Repeats<'s> {
         }
         let rest = &state.leaders.all[state.next..];
         let count = rest.iter().take(BLOCK).take_while(|doc| doc.0 < state.end).count().max(1);
-        let found = rest[..count].par_iter().map(|doc| self.repeats_of(*doc, &state));
-        let found: Vec<Option<RepeatingDocument>> = found.collect::<Result<_>>()?;
+        let found = parallel::map(rest[..count].to_vec(), true, |doc| self.repeats_of(doc, &state));
+        let found: Vec<Option<RepeatingDocument>> = found.into_iter().collect::<Result<_>>()?;
         self.ready.extend(found.into_iter().flatten());
         state.next += count;
         self.state = Some(state);

@@ -12,9 +12,8 @@ use crate::lsh::{WordRange, word};
 use crate::sketch::Sketcher;
 use crate::store::{
     BandNo, Bucket, ChunkTable, ClusterRows, DocNo, DocTable, LanesInOrder, RecentLanes, Untracked,
-    View, Watch, Writer, sort_spread,
+    View, Watch, Writer, parallel, sort_spread,
 };
-use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -183,7 +182,8 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
             })?;
             Ok(shared)
         };
-        (0..probe.bands()).into_par_iter().map(of_band).collect()
+        let bands = (0..probe.bands()).collect();
+        parallel::map(bands, true, of_band).into_iter().collect()
     }
 
     /// The buckets that new documents share, by a lookup of the words of each. All their lanes are
@@ -218,6 +218,7 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
             })?;
             Ok(shared)
         };
-        words.into_par_iter().enumerate().map(of_band).collect()
+        let bands = words.into_iter().enumerate().collect();
+        parallel::map(bands, true, of_band).into_iter().collect()
     }
 }

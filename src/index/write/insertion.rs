@@ -9,9 +9,8 @@ use crate::index::write::passages::{PassageJudge, PassageRule};
 use crate::index::write::transaction::WriteTxn;
 use crate::params::Threshold;
 use crate::sketch::Sketcher;
-use crate::store::{CandidateLimit, Entry, OwnNumbers, Writer};
+use crate::store::{CandidateLimit, Entry, OwnNumbers, Writer, parallel};
 use crate::text::Content;
-use rayon::prelude::*;
 use std::fmt;
 use std::sync::Arc;
 
@@ -347,8 +346,8 @@ impl<'t> Insertion<'t> {
         let settings = self.txn.settings();
         let prepare =
             |(id, content): &(I, T)| Document::prepare(id.as_ref(), content, &sketcher, settings);
-        let documents: Result<Vec<Document>> = contents.par_iter().map(prepare).collect();
-        self.documents(documents?)
+        let documents = parallel::map(contents.iter().collect(), true, prepare);
+        self.documents(documents.into_iter().collect::<Result<_>>()?)
     }
 }
 

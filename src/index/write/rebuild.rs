@@ -4,8 +4,7 @@ use crate::error::{Error, Result};
 use crate::index::document::Document;
 use crate::index::handle::Index;
 use crate::index::options::IndexOptions;
-use crate::store::{Engine, Settings, Watch, Work, rebuild};
-use rayon::prelude::*;
+use crate::store::{Engine, Settings, Watch, Work, parallel, rebuild};
 use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
@@ -101,7 +100,7 @@ fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<R
             return Ok(Rebuilt { documents, settings });
         }
         let count = batch.len() as u64;
-        let batch = batch.into_par_iter().map(again).collect::<Result<Vec<Document>>>()?;
+        let batch = parallel::map(batch, true, again).into_iter().collect::<Result<_>>()?;
         let mut txn = new.begin_write()?;
         txn.insertion().documents(batch)?;
         txn.commit()?;

@@ -5,9 +5,8 @@ use crate::hash::TextHash;
 use crate::index::document::Document;
 use crate::index::write::outcome::Inserted;
 use crate::index::write::transaction::WriteTxn;
-use crate::store::{Existing, Followed};
+use crate::store::{Existing, Followed, parallel};
 use crate::text::Content;
-use rayon::prelude::*;
 use std::fmt;
 
 /// The result of making an index follow a source.
@@ -94,7 +93,7 @@ impl SyncRun<'_> {
         T: Sync,
         for<'c> &'c T: Into<Content<'c>>,
     {
-        let rows: Vec<(&str, TextHash, u64)> = contents.par_iter().map(hashed).collect();
+        let rows = parallel::map(contents.iter().collect(), true, hashed);
         let existing = self.txn.writer_mut().follow(&rows)?;
         let same = |existing: &Option<Existing>| matches!(existing, Some(Existing::Same(_)));
         let changed = contents.iter().zip(&existing).filter(|(_, existing)| !same(existing));
@@ -103,9 +102,9 @@ impl SyncRun<'_> {
         let sketcher = self.txn.shared_sketcher();
         let settings = self.txn.settings();
         let prepare =
-            |(id, content): &&(I, T)| Document::prepare(id.as_ref(), content, &sketcher, settings);
-        let documents: Result<Vec<Document>> = changed.par_iter().map(prepare).collect();
-        let documents = documents?;
+            |(id, content): &(I, T)| Document::prepare(id.as_ref(), content, &sketcher, settings);
+        let documents = parallel::map(changed, true, prepare);
+        let documents = documents.into_iter().collect::<Result<_>>()?;
         self.followed.add(&existing);
         for outcome in self.txn.insertion().documents(documents)? {
             match outcome.inserted() {

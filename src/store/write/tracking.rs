@@ -124,11 +124,10 @@ impl<'t> ClusterRows<'t> {
             insert_in_order(members, path, keys.into_iter().map(|key| (key, Vec::new())))
         };
         let shared = places.len() >= parallel::MIN_DOCUMENTS;
-        let members_and_changes = || parallel::join(shared, write_members, note);
-        let (written, (joined, noted)) =
-            parallel::join(shared, write_clusters, members_and_changes);
+        let work: Vec<Box<dyn FnOnce() -> Result<()> + Send>> =
+            vec![Box::new(write_clusters), Box::new(note), Box::new(write_members)];
         *changes += places.len() as u64;
-        written.and(noted).and(joined)
+        parallel::map(work, shared, |write| write()).into_iter().collect()
     }
 
     /// Takes a removed document out of its cluster, and notes the id that it had. Returns the
