@@ -81,7 +81,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
     })?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
     let mut inserter = BatchInserter::new(&args.insert, global, start);
-    let mut short_texts = index.is_none().then(|| ShortTexts::new(&settings));
+    let mut short_texts = ShortTexts::of_first(index.as_ref(), &settings)?;
     for parsed in records {
         let documents = parsed.records();
         inserter.failed(parsed.failed, &parsed.messages, &progress);

@@ -1,8 +1,9 @@
 //! A hint for texts that are too short for the shingle of their index.
 
+use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::terminal::messages::note;
-use twindex::{Document, Settings, Shingle};
+use twindex::{Document, Index, Settings, Shingle};
 
 /// The number of documents that are looked at, and the fewest that tell anything.
 const MOST: usize = 1000;
@@ -11,16 +12,21 @@ const FEWEST: usize = 500;
 /// The narrowest shingles of characters that are worth advising: narrower ones, every text has.
 const NARROWEST: u16 = 3;
 
-/// The numbers of shingles of the first documents that go into a new index.
+/// The numbers of shingles of the first documents that go into an index.
 pub struct ShortTexts {
     settings: Settings,
     sizes: Vec<u64>,
 }
 
 impl ShortTexts {
-    /// Begins with no documents.
-    pub fn new(settings: &Settings) -> Self {
-        Self { settings: *settings, sizes: Vec::new() }
+    /// Begins if the index has no documents yet, or is still to be created. Later it is too late
+    /// for another shingle.
+    pub fn of_first(index: Option<&Index>, settings: &Settings) -> Result<Option<Self>, Failure> {
+        let is_first = match index {
+            Some(index) => index.snapshot()?.is_empty(),
+            None => true,
+        };
+        Ok(is_first.then(|| Self { settings: *settings, sizes: Vec::new() }))
     }
 
     /// Looks at a document.
@@ -82,7 +88,7 @@ mod tests {
         let settings = Index::options().shingle(Shingle::Chars(shingle)).settings();
         let settings = settings.expect("settings");
         let sketcher = settings.sketcher().expect("a sketcher");
-        let mut texts = ShortTexts::new(&settings);
+        let mut texts = ShortTexts { settings, sizes: Vec::new() };
         for number in 0..documents {
             // Every shingle occurs once.
             let letters = (0..length).map(|at| 0x4E00 + (number + at) as u32);

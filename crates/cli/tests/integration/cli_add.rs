@@ -286,3 +286,23 @@ fn a_random_seed_is_drawn_once_and_kept() {
     let wrong = shell.run("create k.twx --seed secret");
     assert!(wrong.stderr.contains("or random"), "{wrong:?}");
 }
+
+#[test]
+fn texts_too_short_for_the_shingle_are_told_of_while_the_index_has_no_others() {
+    let shell = Shell::new();
+    let records = |from: usize| {
+        let lines =
+            (from..from + 600).map(|n| format!("{{\"id\": \"{n}\", \"text\": \"name {n}\"}}\n"));
+        lines.collect::<String>()
+    };
+    shell.write("one.jsonl", records(0));
+    shell.write("two.jsonl", records(1000));
+    let is_told = |words: &str| shell.run(words).succeeds().stderr.contains("hint: most of these");
+    assert!(is_told("add new.twx one.jsonl"));
+    assert!(!is_told("add new.twx two.jsonl"), "it was told");
+    for command in ["add empty.twx one.jsonl", "dedup seen.twx one.jsonl -o kept.jsonl"] {
+        let index = command.split(' ').nth(1).expect("an index");
+        shell.run(&format!("create {index}")).succeeds();
+        assert!(is_told(command), "{command}");
+    }
+}

@@ -278,7 +278,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let purpose = Purpose::Judge(settings.sketcher()?);
     let records = args.records(targets, &settings, purpose, global.quiet)?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
-    let mut intake = Intake::new(&plan, index.take(), begun);
+    let mut intake = Intake::new(&plan, index.take(), begun)?;
     intake.judge_all(records, &mut progress)?;
     let Intake { begun, failed, mut short_texts, .. } = intake;
     let interrupted = interrupt::asked();

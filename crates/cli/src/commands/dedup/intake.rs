@@ -25,7 +25,7 @@ pub(super) struct Intake<'a> {
     pub(super) begun: Option<Begun<'a>>,
     /// The number of bad records.
     pub(super) failed: u64,
-    /// Looks at the texts of a new index.
+    /// Looks at the texts of an index that has none yet.
     pub(super) short_texts: Option<ShortTexts>,
     /// Where records come from that no output knows yet.
     sources: Vec<Source>,
@@ -33,10 +33,16 @@ pub(super) struct Intake<'a> {
 
 impl<'a> Intake<'a> {
     /// Begins with the index, or with an interrupted run.
-    pub(super) fn new(plan: &'a Plan<'a>, index: Option<Index>, begun: Option<Begun<'a>>) -> Self {
-        let is_new = index.is_none() && begun.is_none();
-        let short_texts = is_new.then(|| ShortTexts::new(&plan.settings));
-        Self { plan, index, begun, failed: 0, short_texts, sources: Vec::new() }
+    pub(super) fn new(
+        plan: &'a Plan<'a>,
+        index: Option<Index>,
+        begun: Option<Begun<'a>>,
+    ) -> Result<Self, Failure> {
+        let short_texts = match begun {
+            Some(_) => None,
+            None => ShortTexts::of_first(index.as_ref(), &plan.settings)?,
+        };
+        Ok(Self { plan, index, begun, failed: 0, short_texts, sources: Vec::new() })
     }
 
     /// Judges all records. Ends early after a signal.
