@@ -1,8 +1,9 @@
 //! Lower case, NFC and white space folding in one pass: the fast path for most texts.
 //!
-//! ASCII is processed eight bytes at a time. Stretches of other text are normalised separately,
-//! from one ASCII white space to the next. Neither lower case nor NFC looks across white space.
+//! Stretches that are not ASCII are normalised separately, from one ASCII white space to the next.
+//! Neither lower case nor NFC looks across white space.
 
+use super::ascii::{SLACK, ascii_prefix, fold_ascii, is_ascii_space};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 /// Appends a text to `out`, with each run of white space as one space and both ends trimmed.
@@ -18,7 +19,7 @@ pub(super) fn fold(text: &str, lower: bool, nfc: bool, out: &mut Vec<u8>) {
 struct Folding<'o> {
     lower: bool,
     nfc: bool,
-    /// Longer than the text written so far, so that eight bytes can be written at once.
+    /// Longer than the text written so far, so that whole words can be written.
     out: &'o mut Vec<u8>,
     /// The length of the text written so far.
     length: usize,
@@ -50,8 +51,7 @@ impl Folding<'_> {
     }
 
     fn make_room(&mut self, bytes: usize) {
-        // Eight bytes are written at once, so there must be room for eight more.
-        let needed = self.length + bytes + 8;
+        let needed = self.length + bytes + SLACK;
         if self.out.len() < needed {
             self.out.resize(needed, 0);
         }
@@ -59,46 +59,8 @@ impl Folding<'_> {
 
     fn ascii(&mut self, text: &[u8]) {
         self.make_room(text.len());
-        let (words, rest) = text.as_chunks::<8>();
-        for word in words {
-            self.word(u64::from_le_bytes(*word));
-        }
-        for &byte in rest {
-            let space = is_ascii_space(byte);
-            self.out[self.length] = match (space, self.lower) {
-                (true, _) => b' ',
-                (false, true) => byte.to_ascii_lowercase(),
-                (false, false) => byte,
-            };
-            // The next byte overwrites a space that follows a space.
-            self.length += usize::from(!(space && self.after_space));
-            self.after_space = space;
-        }
-    }
-
-    /// Folds eight ASCII bytes.
-    #[inline(always)]
-    fn word(&mut self, word: u64) {
-        let spaces = space_bytes(word);
-        let filled = (spaces >> 7) * 0xFF;
-        let word = (word & !filled) | (filled & (ONES * b' ' as u64));
-        let mut word = if self.lower { lower_bytes(word) } else { word };
-        let mut doubled = spaces & (spaces << 8 | u64::from(self.after_space) << 7);
-        self.after_space = spaces >> 63 != 0;
-        let mut kept = 8;
-        // The common case is one run of spaces, such as an indentation.
-        while doubled != 0 {
-            let first = doubled.trailing_zeros() & !7;
-            let run = (!(doubled >> (first + 7)) & ONES).trailing_zeros();
-            let before = (1 << first) - 1;
-            // In two shifts: all eight bytes can be dropped, and a shift by 64 would overflow.
-            let cut = |bytes: u64| (bytes >> (run - 8) >> 8) & !before;
-            word = (word & before) | cut(word);
-            doubled = cut(doubled);
-            kept -= run as usize / 8;
-        }
-        self.out[self.length..self.length + 8].copy_from_slice(&word.to_le_bytes());
-        self.length += kept;
+        let out = &mut self.out[self.length..];
+        self.length += fold_ascii(text, self.lower, &mut self.after_space, out);
     }
 
     /// Folds a stretch of text that is not all ASCII.
@@ -149,43 +111,6 @@ fn unicode_stretch(bytes: &[u8], ascii: usize) -> usize {
         }
     }
     bytes.len()
-}
-
-/// Whether an ASCII character has the Unicode property `White_Space`. Unlike
-/// `u8::is_ascii_whitespace`, this includes the vertical tab.
-pub(super) const fn is_ascii_space(byte: u8) -> bool {
-    matches!(byte, b'\t'..=b'\r' | b' ')
-}
-
-/// The length of the ASCII stretch at the front. Checks eight bytes at a time.
-pub(super) fn ascii_prefix(text: &[u8]) -> usize {
-    let (words, _) = text.as_chunks::<8>();
-    let whole = words.iter().take_while(|word| word.is_ascii()).count() * 8;
-    whole + text[whole..].iter().take_while(|byte| byte.is_ascii()).count()
-}
-
-// The functions below work on eight bytes at once. All eight must be ASCII, so that no sum carries
-// into the next byte.
-
-const ONES: u64 = 0x0101_0101_0101_0101;
-const HIGH: u64 = 0x80 * ONES;
-
-/// The high bit of each byte that is at least `byte`.
-const fn bytes_from(word: u64, byte: u8) -> u64 {
-    word + (0x80 - byte as u64) * ONES
-}
-
-/// The high bit of each byte that is white space by [`is_ascii_space`].
-const fn space_bytes(word: u64) -> u64 {
-    let controls = bytes_from(word, b'\t') & !bytes_from(word, b'\r' + 1);
-    let blanks = bytes_from(word, b' ') & !bytes_from(word, b' ' + 1);
-    (controls | blanks) & HIGH
-}
-
-/// Lowers the letters from A to Z.
-const fn lower_bytes(word: u64) -> u64 {
-    let letters = bytes_from(word, b'A') & !bytes_from(word, b'Z' + 1) & HIGH;
-    word | letters >> 2
 }
 
 #[cfg(test)]

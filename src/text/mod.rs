@@ -2,6 +2,8 @@
 //! hashed.
 
 mod align;
+mod ascii;
+mod ascii_wide;
 mod chunked;
 mod compose;
 mod content;

@@ -1,6 +1,7 @@
 //! Normalisation: makes texts equal that differ only in ways the settings declare irrelevant.
 
-use super::fold::{fold, is_ascii_space};
+use super::ascii::is_ascii_space;
+use super::fold::fold;
 use crate::error::{Error, Result};
 use std::borrow::Cow;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Shingling: cuts a text into a set of hashed shingles.
 
-use super::fold::ascii_prefix;
+use super::ascii::ascii_prefix;
 use super::kind::Shingle;
 use super::kmer;
 use super::normalize::{Normalization, Whitespace};
