@@ -1,5 +1,9 @@
-//! Reads JSON strings eight bytes at a time.
+//! Reads JSON strings eight bytes at a time, or 64 where the processor can.
 
+#[cfg(target_arch = "x86_64")]
+use super::json_wide;
+use multiversion::multiversion;
+use multiversion::target::match_target;
 use std::borrow::Cow;
 use std::cell::Cell;
 
@@ -9,7 +13,8 @@ use std::cell::Cell;
 ///
 /// Without an escape, this borrows the string. With one, it copies eight bytes at a time and
 /// advances to the next escape. Takes .5 to 1 ns a byte of source code; `serde_json` takes twice as
-/// long, because it copies the stretches between escapes one by one.
+/// long, because it copies the stretches between escapes one by one. With AVX-512 VBMI2, escapes are
+/// replaced within a register, which takes some .2 ns a byte.
 pub(super) fn string(bytes: &[u8]) -> Option<(Cow<'_, str>, usize)> {
     let plain = plain_length(bytes);
     match bytes.get(plain)? {
@@ -57,11 +62,19 @@ const MOST_KEPT: usize = 1 << 20;
 
 /// Writes a string whose first escape comes after `plain` bytes. Returns its length, and the number
 /// of bytes up to and including the closing quotation mark.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512vbmi+avx512vbmi2+bmi1+bmi2+popcnt"))]
 fn write_unescaped(bytes: &[u8], plain: usize, out: &mut Vec<u8>) -> Option<(usize, usize)> {
     make_room(out, plain);
     out[..plain].copy_from_slice(&bytes[..plain]);
     let (mut at, mut length) = (plain, plain);
     loop {
+        let (read, written) = match_target! {
+            "x86_64+avx512bw+avx512vbmi+avx512vbmi2" => {
+                json_wide::unescape(&bytes[at..], &mut out[length..])
+            }
+            _ => (0, 0),
+        };
+        (at, length) = (at + read, length + written);
         make_room(out, length);
         match bytes[at..].first_chunk::<8>() {
             Some(word) => {
@@ -87,11 +100,11 @@ fn write_unescaped(bytes: &[u8], plain: usize, out: &mut Vec<u8>) -> Option<(usi
     }
 }
 
-/// Makes room for eight bytes and the character of an escape behind the first `length` bytes.
+/// Makes room for what is written at once, at most 64 bytes, behind the first `length` bytes.
 #[inline(always)]
 fn make_room(out: &mut Vec<u8>, length: usize) {
-    if out.len() < length + 16 {
-        out.resize(2 * (length + 16), 0);
+    if out.len() < length + 64 {
+        out.resize(2 * (length + 64), 0);
     }
 }
 
@@ -135,7 +148,7 @@ fn hexadecimal(rest: &[u8], out: &mut [u8]) -> Option<Mark> {
 
 /// The character that each byte stands for after a backslash; 0 for bytes that stand for none, and
 /// for `u`.
-const ESCAPED: [u8; 256] = {
+pub(super) const ESCAPED: [u8; 256] = {
     let mut table = [0; 256];
     let pairs = *b"\"\"\\\\//b\x08f\x0cn\nr\rt\t";
     let mut at = 0;
@@ -193,14 +206,18 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_is_taken_or_refused_as_by_the_judge_at_every_place_of_a_word() {
+    fn every_byte_is_taken_or_refused_as_by_the_judge_at_every_place_of_a_block() {
         for byte in 0..=u8::MAX {
-            for before in 0..10 {
+            for before in (0..10).chain(58..70) {
                 for head in [&b""[..], b"\\n"] {
                     let plain = [head, &vec![b'x'; before]].concat();
-                    agrees(&[&plain[..], &[byte], b"yyyyyyyyyyyyy\" ,"].concat());
+                    for after in [16, 130] {
+                        let (y, blanks) = (vec![b'y'; after], vec![b' '; after]);
+                        agrees(&[&plain[..], &[byte], &y, b"\" ,", &blanks].concat());
+                        agrees(&[&plain[..], b"\\", &[byte], b"0041\"", &blanks].concat());
+                        agrees(&[&plain[..], b"\\\\", &[byte], b"\"", &blanks].concat());
+                    }
                     agrees(&[&plain[..], &[byte], b"\","].concat());
-                    agrees(&[&plain[..], b"\\", &[byte], b"0041\"                ,"].concat());
                     agrees(&[&plain[..], b"\\", &[byte]].concat());
                 }
             }
@@ -239,9 +256,9 @@ mod tests {
                     r#"\\[a-zA-Z0-9]?"#,
                     "[\"\u{1}\u{7f}\u{1f}]?",
                 ],
-                0..12,
+                0..40,
             ),
-            cut in 0_usize..200,
+            cut in 0_usize..600,
             broken in any::<Option<(u8, u8)>>(),
         ) {
             let mut bytes = (parts.concat() + "\", \"next\"").into_bytes();

@@ -29,6 +29,7 @@ mod inputs;
 mod json;
 mod json_line;
 mod json_string;
+mod json_wide;
 mod lines;
 mod listing;
 mod names;
