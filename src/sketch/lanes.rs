@@ -6,6 +6,7 @@
 //! agree in each lane with a probability equal to their Jaccard similarity. The lane-wise minimum
 //! of two sketches is the sketch of the union.
 
+use super::sift::{SIEVE, sift};
 use crate::error::Result;
 use crate::hash::{GOLDEN, SplitMix, fmix64};
 use crate::params::{Lanes, MAX_LANES};
@@ -22,6 +23,10 @@ const FALLBACK: u32 = ROUNDS << VALUE_BITS;
 
 /// The value of an empty lane. No other value equals it, as those of the fallback are limited.
 const EMPTY: u32 = u32::MAX;
+
+/// The greatest value of lanes at which hashes are sifted before they are thrown: then at least a
+/// quarter of them is left out.
+const MOST_SIFTED: u32 = 3 << (VALUE_BITS - 2);
 
 /// The random constants of a sketch, derived from a seed.
 #[derive(Clone, Debug)]
@@ -107,11 +112,20 @@ impl LaneTable {
         *lane = value.min(*lane);
     }
 
-    /// Throws hashes in round 0. All hashes of the set must be thrown before
-    /// [`finish`](Self::finish).
+    /// Throws hashes in round 0, without those that are too great to lower a lane. All hashes of the
+    /// set must be thrown before [`finish`](Self::finish).
     #[inline]
     pub fn first_round(&mut self, hasher: &LaneHasher, hashes: &[u64]) {
-        throw(&mut self.values, hasher.lanes, hashes, 0, None);
+        let greatest = greatest(self.values(hasher.lanes()));
+        if greatest > MOST_SIFTED {
+            return throw(&mut self.values, hasher.lanes, hashes, 0, None);
+        }
+        let (lane_bits, mut kept) = (hasher.lanes.log2(), [0; SIEVE]);
+        let bound = u64::from(greatest) << (64 - VALUE_BITS);
+        for hashes in hashes.chunks(SIEVE) {
+            let count = sift(hashes, lane_bits, bound, &mut kept);
+            throw(&mut self.values, hasher.lanes, &kept[..count], 0, None);
+        }
     }
 
     /// Runs the further rounds and the fallback, until no lane is empty. Each call of `visit` must
@@ -167,6 +181,12 @@ impl LaneTable {
 fn least_affine(hashes: &[u64], (a, b): (u64, u64)) -> u64 {
     // A fold of numbers, unlike `min` of an iterator, is done in vector registers.
     hashes.iter().fold(u64::MAX, |least, x| least.min(a.wrapping_mul(*x).wrapping_add(b)))
+}
+
+/// The greatest of some values; 0 if there are none.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+fn greatest(values: &[u32]) -> u32 {
+    values.iter().fold(0, |greatest, value| greatest.max(*value))
 }
 
 /// Throws each hash into its lane. With a salt, the hash is mixed again first.
@@ -284,4 +304,30 @@ pub(super) fn truncate_all(lanes: &[u32]) -> Box<[u8]> {
 #[inline(always)]
 pub(crate) const fn truncate(lane: u32) -> u8 {
     fmix64(lane as u64 ^ GOLDEN) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_hold_the_least_value_of_the_hashes_thrown_into_them() -> Result<()> {
+        let mut words = SplitMix::new(7);
+        let hashes: Vec<u64> = (0..100_000).map(|_| words.next()).collect();
+        for lanes in [64_u32, 128, 256, 512] {
+            let hasher = LaneHasher::new(lanes as usize, 0)?;
+            let bits = lanes.trailing_zeros();
+            let (mut table, mut least) = (LaneTable::new(), vec![EMPTY; lanes as usize]);
+            // Blocks before and after most hashes are left out, whole and partial.
+            for block in hashes.chunks(700) {
+                table.first_round(&hasher, block);
+                for hash in block {
+                    let least = &mut least[(hash >> (64 - bits)) as usize];
+                    *least = (*least).min(((hash << bits) >> (64 - VALUE_BITS)) as u32);
+                }
+                assert_eq!(table.values(lanes as usize), least);
+            }
+        }
+        Ok(())
+    }
 }

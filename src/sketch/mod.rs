@@ -7,6 +7,7 @@ mod fingerprints;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod lanes;
+mod sift;
 mod signature;
 mod sketcher;
 mod winnow;
