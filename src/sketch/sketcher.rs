@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 /// Computes signatures of documents, or of sets that are given by hashes.
 ///
-/// Threads can share a sketcher. Each thread keeps buffers of its own: about 100 KiB, and the
+/// Threads can share a sketcher. Each thread keeps buffers of its own: about 130 KiB, and the
 /// length of the longest text while it is sketched.
 ///
 /// ```
@@ -49,7 +49,13 @@ struct Buffers {
     lanes: LaneTable,
     counter: DistinctCounter,
     selection: Selection,
+    /// All hashes of a text that has at most [`MOST_KEPT`].
+    kept: Vec<u64>,
 }
+
+/// The most hashes of a text that are kept for further rounds. A text with more shingles seldom
+/// leaves a lane empty, so that its shingles need not be hashed again.
+const MOST_KEPT: usize = 1 << 12;
 
 thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::new(Buffers {
@@ -57,6 +63,7 @@ thread_local! {
         lanes: LaneTable::new(),
         counter: DistinctCounter::new(0),
         selection: Selection::default(),
+        kept: Vec::new(),
     });
 }
 
@@ -309,22 +316,30 @@ impl Sketcher {
         winnower: Option<&Winnower>,
         take: impl FnOnce(&[u32], SetSize) -> T,
     ) -> (Option<T>, Option<Fingerprints>) {
-        BUFFERS.with_borrow_mut(|Buffers { scratch, lanes, counter, selection }| {
+        BUFFERS.with_borrow_mut(|Buffers { scratch, lanes, counter, selection, kept }| {
             lanes.clear();
             selection.clear();
-            counter.reset(self.shingler.prepare(text, scratch));
+            kept.clear();
+            let most = self.shingler.prepare(text, scratch);
+            counter.reset(most);
             let in_order = winnower.filter(|_| !self.shingler.is_multiset());
             let mut any = false;
             self.shingler.visit(scratch, |hashes| {
                 any = true;
                 lanes.first_round(&self.hasher, hashes);
                 counter.add(hashes);
+                if most <= MOST_KEPT {
+                    kept.extend_from_slice(hashes);
+                }
                 if let Some(winnower) = in_order {
                     selection.push(winnower, hashes);
                 }
             });
             if any {
-                lanes.finish(&self.hasher, |sink| self.shingler.visit(scratch, sink));
+                lanes.finish(&self.hasher, |sink| match most <= MOST_KEPT {
+                    true => sink(kept),
+                    false => self.shingler.visit(scratch, sink),
+                });
             }
             if let (Some(winnower), None) = (winnower, in_order) {
                 // The hashes of a multiset are ranked, and in no order.
