@@ -16,17 +16,13 @@ use multiversion::multiversion;
 const ROUNDS: u32 = 3;
 
 /// The number of bits of a lane that hold the value. The two bits above hold the round.
-const VALUE_BITS: u32 = 30;
+pub(super) const VALUE_BITS: u32 = 30;
 
 /// The tag of values that come from the fallback. It is above the tags of all rounds.
 const FALLBACK: u32 = ROUNDS << VALUE_BITS;
 
 /// The value of an empty lane. No other value equals it, as those of the fallback are limited.
 const EMPTY: u32 = u32::MAX;
-
-/// The greatest value of lanes at which hashes are sifted before they are thrown: then at least a
-/// quarter of them is left out.
-const MOST_SIFTED: u32 = 3 << (VALUE_BITS - 2);
 
 /// The random constants of a sketch, derived from a seed.
 #[derive(Clone, Debug)]
@@ -69,10 +65,12 @@ impl LaneHasher {
     }
 }
 
-/// The full-width lanes of a set under construction. Takes 2 KiB.
+/// The full-width lanes of a set under construction. Takes 10 KiB.
 #[derive(Clone, Debug)]
 pub struct LaneTable {
     values: [u32; MAX_LANES],
+    /// For the hashes that are sifted.
+    room: [u64; SIEVE],
 }
 
 impl Default for LaneTable {
@@ -84,7 +82,7 @@ impl Default for LaneTable {
 impl LaneTable {
     /// Returns a table with all lanes empty.
     pub const fn new() -> Self {
-        Self { values: [EMPTY; MAX_LANES] }
+        Self { values: [EMPTY; MAX_LANES], room: [0; SIEVE] }
     }
 
     /// Makes all lanes empty.
@@ -116,15 +114,11 @@ impl LaneTable {
     /// set must be thrown before [`finish`](Self::finish).
     #[inline]
     pub fn first_round(&mut self, hasher: &LaneHasher, hashes: &[u64]) {
-        let greatest = greatest(self.values(hasher.lanes()));
-        if greatest > MOST_SIFTED {
-            return throw(&mut self.values, hasher.lanes, hashes, 0, None);
-        }
-        let (lane_bits, mut kept) = (hasher.lanes.log2(), [0; SIEVE]);
-        let bound = u64::from(greatest) << (64 - VALUE_BITS);
+        let lanes = hasher.lanes;
         for hashes in hashes.chunks(SIEVE) {
-            let count = sift(hashes, lane_bits, bound, &mut kept);
-            throw(&mut self.values, hasher.lanes, &kept[..count], 0, None);
+            let values = &self.values[..lanes.get()];
+            let hashes = sift(hashes, values, lanes.log2(), &mut self.room);
+            throw(&mut self.values, lanes, hashes, 0, None);
         }
     }
 
@@ -181,12 +175,6 @@ impl LaneTable {
 fn least_affine(hashes: &[u64], (a, b): (u64, u64)) -> u64 {
     // A fold of numbers, unlike `min` of an iterator, is done in vector registers.
     hashes.iter().fold(u64::MAX, |least, x| least.min(a.wrapping_mul(*x).wrapping_add(b)))
-}
-
-/// The greatest of some values; 0 if there are none.
-#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
-fn greatest(values: &[u32]) -> u32 {
-    values.iter().fold(0, |greatest, value| greatest.max(*value))
 }
 
 /// Throws each hash into its lane. With a salt, the hash is mixed again first.

@@ -1,55 +1,77 @@
-//! Sifts hashes: leaves out those that are too great to lower any lane.
+//! Sifts hashes: leaves out those that are too great to lower any lane, where that pays.
 
+use super::lanes::VALUE_BITS;
 use multiversion::multiversion;
 use multiversion::target::match_target;
 
 /// The most hashes that are sifted at once.
-pub(super) const SIEVE: usize = 512;
+pub(super) const SIEVE: usize = 1024;
 
-/// Moves those hashes to the front of `kept` that are less than `bound` when the first `skipped`
-/// bits are left out, in their order. Returns their number.
+/// The hashes that may lower one of the lanes, in their order. A hash is thrown into a lane by its
+/// first `lane_bits` bits; its value is in the next bits. `room` holds the hashes if any are left
+/// out.
+///
+/// Without AVX-512, this returns all hashes: to pick some of them would take as long as to throw
+/// them all.
 #[multiversion(targets("x86_64+avx512f+bmi1+bmi2+popcnt"))]
-pub(super) fn sift(hashes: &[u64], skipped: u32, bound: u64, kept: &mut [u64; SIEVE]) -> usize {
-    let hashes = &hashes[..hashes.len().min(SIEVE)];
-    let (sifted, mut count) = match_target! {
-        "x86_64+avx512f" => avx512::sift(hashes, skipped, bound, kept),
-        _ => (0, 0),
-    };
-    for &hash in &hashes[sifted..] {
-        kept[count % SIEVE] = hash;
-        count += usize::from(hash << skipped < bound);
+pub(super) fn sift<'a>(
+    hashes: &'a [u64],
+    lanes: &[u32],
+    lane_bits: u32,
+    room: &'a mut [u64; SIEVE],
+) -> &'a [u64] {
+    match_target! {
+        "x86_64+avx512f" => {
+            // A fold of numbers is done in vector registers.
+            let greatest = lanes.iter().fold(0, |greatest, lane| greatest.max(*lane));
+            match greatest <= MOST_SIFTED {
+                true => {
+                    let bound = u64::from(greatest) << (64 - VALUE_BITS);
+                    let kept = avx512::keep(hashes, lane_bits, bound, room);
+                    &room[..kept]
+                }
+                false => hashes,
+            }
+        }
+        _ => {
+            let _ = (lanes, lane_bits, room);
+            hashes
+        }
     }
-    count
 }
+
+/// The greatest value of lanes at which hashes are sifted: then at least a quarter is left out.
+#[cfg(target_arch = "x86_64")]
+const MOST_SIFTED: u32 = 3 << (VALUE_BITS - 2);
 
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
     use super::SIEVE;
     use std::arch::x86_64::*;
 
-    /// [`sift`](super::sift) of whole vectors. Also returns the number of hashes that were sifted.
+    /// Moves those hashes to the front of `room` that are less than `bound` when the first
+    /// `skipped` bits are left out. Returns their number.
     #[inline]
     #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt")]
-    pub(super) fn sift(
-        hashes: &[u64],
-        skipped: u32,
-        bound: u64,
-        kept: &mut [u64; SIEVE],
-    ) -> (usize, usize) {
-        let (vectors, _) = hashes.as_chunks::<8>();
-        let (shift, bound) =
-            (_mm512_set1_epi64(skipped.into()), _mm512_set1_epi64(bound.cast_signed()));
-        let mut count = 0;
+    pub(super) fn keep(hashes: &[u64], skipped: u32, bound: u64, room: &mut [u64; SIEVE]) -> usize {
+        let shift = _mm512_set1_epi64(skipped.into());
+        let bound_8 = _mm512_set1_epi64(bound.cast_signed());
+        let (vectors, rest) = hashes.as_chunks::<8>();
+        let mut kept = 0;
         for vector in vectors {
             let hashes = bytemuck::must_cast(*vector);
-            let below = _mm512_cmplt_epu64_mask(_mm512_sllv_epi64(hashes, shift), bound);
-            // There is room: no more are kept than were sifted.
-            if let Some(room) = kept[count..].first_chunk_mut::<8>() {
+            let below = _mm512_cmplt_epu64_mask(_mm512_sllv_epi64(hashes, shift), bound_8);
+            // There is room: no more hashes are kept than were sifted.
+            if let Some(room) = room[kept..].first_chunk_mut::<8>() {
                 *room = bytemuck::must_cast(_mm512_maskz_compress_epi64(below, hashes));
             }
-            count += below.count_ones() as usize;
+            kept += below.count_ones() as usize;
         }
-        (vectors.len() * 8, count)
+        for &hash in rest {
+            room[kept % SIEVE] = hash;
+            kept += usize::from(hash << skipped < bound);
+        }
+        kept
     }
 }
 
@@ -59,16 +81,22 @@ mod tests {
     use crate::hash::SplitMix;
 
     #[test]
-    fn hashes_below_the_bound_are_kept_in_order() {
+    fn no_hash_that_lowers_a_lane_is_left_out_nor_the_order_changed() {
         let mut words = SplitMix::new(1);
-        for count in (0..40).chain([SIEVE - 1, SIEVE]) {
+        for count in (0..40).chain([511, SIEVE - 1, SIEVE]) {
             let hashes: Vec<u64> = (0..count).map(|_| words.next()).collect();
-            for bound in [0, 1 << 40, 1 << 62, words.next(), u64::MAX] {
-                for skipped in [6, 9] {
-                    let mut kept = [0; SIEVE];
-                    let number = sift(&hashes, skipped, bound, &mut kept);
-                    let below = hashes.iter().copied().filter(|hash| hash << skipped < bound);
-                    assert_eq!(kept[..number], below.collect::<Vec<_>>(), "{count} {bound}");
+            for greatest in [0, 1 << 20, 1 << 28, 3 << 28, 1 << 30, u32::MAX] {
+                for lane_bits in [6, 9] {
+                    let (lanes, mut room) = ([3, greatest, 2], [0; SIEVE]);
+                    let sifted = sift(&hashes, &lanes, lane_bits, &mut room);
+                    let lowers =
+                        |hash: &u64| (((hash << lane_bits) >> (64 - VALUE_BITS)) as u32) < greatest;
+                    // What is left out lowers nothing; what is kept is a subsequence.
+                    let of = |hashes: &[u64]| -> Vec<u64> {
+                        hashes.iter().copied().filter(lowers).collect()
+                    };
+                    assert_eq!(of(sifted), of(&hashes), "{count} {greatest}");
+                    assert!(sifted.len() == hashes.len() || sifted.iter().all(lowers));
                 }
             }
         }
