@@ -2,6 +2,7 @@
 
 use memchr::{memchr_iter, memrchr};
 use std::io::{self, Read};
+use std::sync::{Arc, Mutex};
 
 /// The first blocks of a stream hold about this many bytes each, but at least one line.
 const FIRST_BLOCK_BYTES: usize = 256 << 10;
@@ -18,9 +19,33 @@ pub(super) const READ_BYTES: usize = 256 << 10;
 /// The bytes of the longest line end, `\r\n`. It does not count towards the length of a line.
 pub(super) const END_BYTES: usize = 2;
 
+/// Buffers of blocks that are done, for the next blocks of the stream. Fresh memory costs a page
+/// fault for every 4 KiB, which takes longer than to read into it.
+#[derive(Default)]
+struct Spares(Mutex<Vec<Vec<u8>>>);
+
+impl Spares {
+    /// An empty buffer.
+    fn take(&self) -> Vec<u8> {
+        self.0.lock().ok().and_then(|mut spares| spares.pop()).unwrap_or_default()
+    }
+
+    /// Keeps a buffer, unless a long line made it large.
+    fn put(&self, mut buffer: Vec<u8>) {
+        buffer.clear();
+        if (1..=2 * BLOCK_BYTES).contains(&buffer.capacity())
+            && let Ok(mut spares) = self.0.lock()
+        {
+            spares.push(buffer);
+        }
+    }
+}
+
 /// Some whole lines of a stream.
 pub struct Block {
     bytes: Vec<u8>,
+    /// Where the bytes go when the block is dropped.
+    spares: Arc<Spares>,
     /// The number of the first line, from 1.
     first_line: u64,
     /// The number of a line that is longer than the limit. It was left out, and the block is empty.
@@ -38,6 +63,12 @@ pub struct Line<'b> {
     pub text: &'b [u8],
     /// The bytes as they were read, with the line end if there is one.
     pub raw: &'b [u8],
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        self.spares.put(std::mem::take(&mut self.bytes));
+    }
 }
 
 impl Block {
@@ -138,6 +169,7 @@ pub struct Blocks<R> {
     source: StreamReader<R>,
     /// The bytes after the last block, usually the beginning of a line.
     rest: Vec<u8>,
+    spares: Arc<Spares>,
     next_line: u64,
     ended: bool,
     whole: bool,
@@ -152,6 +184,7 @@ impl<R: Read> Blocks<R> {
         Self {
             source: StreamReader::new(stream),
             rest: read_already,
+            spares: Arc::default(),
             next_line: 1,
             ended: false,
             whole: false,
@@ -207,11 +240,14 @@ impl<R: Read> Blocks<R> {
                 false => (all, last_end),
             };
             if lines < all || !self.ended {
-                self.rest = bytes.split_off(end.unwrap_or_default());
+                let end = end.unwrap_or_default();
+                self.rest = self.spares.take();
+                self.rest.extend_from_slice(&bytes[end..]);
+                bytes.truncate(end);
             }
             self.next_line += lines as u64;
         }
-        Ok(Some(Block { bytes, first_line, cut: None, whole: self.whole }))
+        Ok(Some(self.block(bytes, first_line, None)))
     }
 
     /// Skips a line or a whole text that is too long, and keeps only the bytes after it.
@@ -222,7 +258,11 @@ impl<R: Read> Blocks<R> {
         }
         let line = self.next_line;
         self.next_line += 1;
-        Ok(Block { bytes: Vec::new(), first_line: line, cut: Some(line), whole: self.whole })
+        Ok(self.block(Vec::new(), line, Some(line)))
+    }
+
+    fn block(&self, bytes: Vec<u8>, first_line: u64, cut: Option<u64>) -> Block {
+        Block { bytes, spares: Arc::clone(&self.spares), first_line, cut, whole: self.whole }
     }
 
     /// Reads to the end of the line, and keeps only the bytes after it.
