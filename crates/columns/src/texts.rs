@@ -66,20 +66,19 @@ impl TextColumn {
 
     /// The text of a row; `None` if it is null.
     pub fn get(&self, row: usize) -> Value<Option<&str>> {
-        let bytes = match self {
+        let text = self.bytes(row).map(std::str::from_utf8).transpose();
+        text.map_err(|_| "not valid UTF-8, although the column is one of strings")
+    }
+
+    /// The text of a row before it is checked; `None` if it is null.
+    pub fn bytes(&self, row: usize) -> Option<&[u8]> {
+        match self {
             Self::Small(array) => array.is_valid(row).then(|| array.value(row)),
             Self::Large(array) => array.is_valid(row).then(|| array.value(row)),
             Self::View(array) => array.is_valid(row).then(|| array.value(row)),
             Self::Nulls => None,
-            Self::Dictionary(places, values) => {
-                return match places.get(row).copied().flatten() {
-                    Some(place) => values.get(place),
-                    None => Ok(None),
-                };
-            }
-        };
-        let text = bytes.map(std::str::from_utf8).transpose();
-        text.map_err(|_| "not valid UTF-8, although the column is one of strings")
+            Self::Dictionary(places, values) => values.bytes(places.get(row).copied().flatten()?),
+        }
     }
 }
 

@@ -158,7 +158,7 @@ fn cut(batch: RecordBatch, wanted: &Wanted) -> Vec<RecordBatch> {
     let Some(Ok(texts)) = texts else { return vec![batch] };
     let (mut pieces, mut first, mut bytes) = (Vec::new(), 0, 0);
     for row in 0..batch.num_rows() {
-        bytes += texts.get(row).ok().flatten().map_or(0, str::len);
+        bytes += texts.bytes(row).map_or(0, <[u8]>::len);
         if bytes >= PIECE_BYTES || row - first >= PIECE_ROWS || row + 1 == batch.num_rows() {
             pieces.push(batch.slice(first, row + 1 - first));
             (first, bytes) = (row + 1, 0);
