@@ -1,16 +1,21 @@
 //! Lower case, NFC and white space folding in one pass: the fast path for most texts.
 //!
-//! Stretches that are not ASCII are normalised separately, from one ASCII white space to the next.
-//! Neither lower case nor NFC looks across white space.
+//! Stretches that are not ASCII are normalised separately: neither lower case nor NFC looks across
+//! white space.
 
-use super::ascii::{SLACK, ascii_prefix, fold_ascii, is_ascii_space};
+use super::ascii::{SLACK, fold_ascii, is_ascii_space};
+use super::stretches::stretches;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 /// Appends a text to `out`, with each run of white space as one space and both ends trimmed.
 pub(super) fn fold(text: &str, lower: bool, nfc: bool, out: &mut Vec<u8>) {
     let mut folding = Folding { lower, nfc, length: out.len(), after_space: true, out };
     let start = folding.length;
-    folding.text(text);
+    for (pair, middle) in stretches(text) {
+        let (ascii, other) = pair.split_at(middle);
+        folding.ascii(ascii.as_bytes());
+        folding.unicode(other);
+    }
     // Only a trailing space is left to trim: a leading one was never kept.
     let end = folding.length - usize::from(folding.after_space && folding.length > start);
     out.truncate(end);
@@ -26,30 +31,7 @@ struct Folding<'o> {
     after_space: bool,
 }
 
-/// The number of consecutive ASCII bytes, starting with white space, that end a stretch of other
-/// text. With fewer, switching between the two paths costs more than it saves.
-const ASCII_AGAIN: usize = 8;
-
 impl Folding<'_> {
-    fn text(&mut self, text: &str) {
-        let bytes = text.as_bytes();
-        let mut start = 0;
-        while start < bytes.len() {
-            let ascii_end = start + ascii_prefix(&bytes[start..]);
-            let unicode_start =
-                match bytes[start..ascii_end].iter().rposition(|b| is_ascii_space(*b)) {
-                    _ if ascii_end == bytes.len() => ascii_end,
-                    Some(space) => start + space + 1,
-                    None => start,
-                };
-            self.ascii(&bytes[start..unicode_start]);
-            let end =
-                unicode_start + unicode_stretch(&bytes[unicode_start..], ascii_end - unicode_start);
-            self.unicode(&text[unicode_start..end]);
-            start = end;
-        }
-    }
-
     fn make_room(&mut self, bytes: usize) {
         let needed = self.length + bytes + SLACK;
         if self.out.len() < needed {
@@ -96,21 +78,6 @@ impl Folding<'_> {
             }
         }
     }
-}
-
-/// The length of the stretch at the front that takes the Unicode path. It ends before a white space
-/// that begins [`ASCII_AGAIN`] ASCII bytes. The first `ascii` bytes are known to be ASCII.
-fn unicode_stretch(bytes: &[u8], ascii: usize) -> usize {
-    let mut end = ascii;
-    while let Some(space) = bytes[end..].iter().position(|byte| is_ascii_space(*byte)) {
-        let from = end + space;
-        let again = ascii_prefix(&bytes[from..bytes.len().min(from + ASCII_AGAIN)]);
-        end = from + again;
-        if end == bytes.len() || again == ASCII_AGAIN {
-            return from;
-        }
-    }
-    bytes.len()
 }
 
 #[cfg(test)]

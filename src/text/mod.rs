@@ -19,6 +19,7 @@ mod ranks;
 mod sequence;
 mod shingle;
 mod stream;
+mod stretches;
 mod tokens;
 mod units;
 mod weights;

@@ -1,0 +1,74 @@
+//! Divides a text into stretches of ASCII and others, at white space.
+//!
+//! ASCII is processed many times as fast as other text, and many texts that are not ASCII have only
+//! a few other characters.
+
+use super::ascii::{ascii_prefix, is_ascii_space};
+
+/// The number of consecutive ASCII bytes, starting with white space, that end a stretch of other
+/// text. With fewer, switching between the two kinds costs more than it saves.
+const ASCII_AGAIN: usize = 8;
+
+/// The stretches of a text in order, in pairs: one of ASCII and the next one that is not, joined,
+/// and the length of the first. Either can be empty. One that is not ASCII begins at the text's
+/// start or after an ASCII white space, and ends at the text's end or before one.
+pub(super) fn stretches(text: &str) -> impl Iterator<Item = (&str, usize)> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let rest = &text[start..];
+        if rest.is_empty() {
+            return None;
+        }
+        let bytes = rest.as_bytes();
+        let ascii = ascii_prefix(bytes);
+        let middle = match bytes[..ascii].iter().rposition(|byte| is_ascii_space(*byte)) {
+            _ if ascii == bytes.len() => ascii,
+            Some(space) => space + 1,
+            None => 0,
+        };
+        let end = middle + other_stretch(&bytes[middle..], ascii - middle);
+        start += end;
+        Some((&rest[..end], middle))
+    })
+}
+
+/// The length of the stretch at the front that is not ASCII. It ends before a white space that
+/// begins [`ASCII_AGAIN`] ASCII bytes. The first `ascii` bytes are known to be ASCII.
+fn other_stretch(bytes: &[u8], ascii: usize) -> usize {
+    let mut end = ascii;
+    while let Some(space) = bytes[end..].iter().position(|byte| is_ascii_space(*byte)) {
+        let from = end + space;
+        let again = ascii_prefix(&bytes[from..bytes.len().min(from + ASCII_AGAIN)]);
+        end = from + again;
+        if end == bytes.len() || again == ASCII_AGAIN {
+            return from;
+        }
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn stretches_are_the_text_and_meet_at_white_space(
+            text in "(([a-z]{1,9}|[éΣ敏\u{301}]{1,3}|[a-z]é[a-z])[ \t\n]{0,2}){0,30}",
+        ) {
+            let mut joined = String::new();
+            for (pair, middle) in stretches(&text) {
+                let (ascii, other) = pair.split_at(middle);
+                prop_assert!(ascii.is_ascii() && !pair.is_empty());
+                if !other.is_empty() {
+                    prop_assert!(ascii.is_empty() || ascii.ends_with([' ', '\t', '\n']));
+                }
+                joined.push_str(pair);
+                let rest = &text[joined.len()..];
+                prop_assert!(rest.is_empty() || rest.starts_with([' ', '\t', '\n']));
+            }
+            prop_assert_eq!(joined, text);
+        }
+    }
+}
