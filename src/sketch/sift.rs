@@ -1,6 +1,5 @@
 //! Sifts hashes: leaves out those that are too great to lower any lane, where that pays.
 
-use super::lanes::VALUE_BITS;
 use multiversion::multiversion;
 use multiversion::target::match_target;
 
@@ -21,18 +20,7 @@ pub(super) fn sift<'a>(
     room: &'a mut [u64; SIEVE],
 ) -> &'a [u64] {
     match_target! {
-        "x86_64+avx512f" => {
-            // A fold of numbers is done in vector registers.
-            let greatest = lanes.iter().fold(0, |greatest, lane| greatest.max(*lane));
-            match greatest <= MOST_SIFTED {
-                true => {
-                    let bound = u64::from(greatest) << (64 - VALUE_BITS);
-                    let kept = avx512::keep(hashes, lane_bits, bound, room);
-                    &room[..kept]
-                }
-                false => hashes,
-            }
-        }
+        "x86_64+avx512f" => avx512::sift(hashes, lanes, lane_bits, room),
         _ => {
             let _ = (lanes, lane_bits, room);
             hashes
@@ -40,20 +28,38 @@ pub(super) fn sift<'a>(
     }
 }
 
-/// The greatest value of lanes at which hashes are sifted: then at least a quarter is left out.
-#[cfg(target_arch = "x86_64")]
-const MOST_SIFTED: u32 = 3 << (VALUE_BITS - 2);
-
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
     use super::SIEVE;
+    use crate::sketch::lanes::VALUE_BITS;
     use std::arch::x86_64::*;
+
+    /// The greatest value of lanes at which hashes are sifted: then at least a quarter is left out.
+    const MOST_SIFTED: u32 = 3 << (VALUE_BITS - 2);
+
+    /// [`super::sift`] on processors that can.
+    #[inline]
+    #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt")]
+    pub(super) fn sift<'a>(
+        hashes: &'a [u64],
+        lanes: &[u32],
+        lane_bits: u32,
+        room: &'a mut [u64; SIEVE],
+    ) -> &'a [u64] {
+        // A fold of numbers is done in vector registers.
+        let greatest = lanes.iter().fold(0, |greatest, lane| greatest.max(*lane));
+        if greatest > MOST_SIFTED {
+            return hashes;
+        }
+        let kept = keep(hashes, lane_bits, u64::from(greatest) << (64 - VALUE_BITS), room);
+        &room[..kept]
+    }
 
     /// Moves those hashes to the front of `room` that are less than `bound` when the first
     /// `skipped` bits are left out. Returns their number.
     #[inline]
     #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt")]
-    pub(super) fn keep(hashes: &[u64], skipped: u32, bound: u64, room: &mut [u64; SIEVE]) -> usize {
+    fn keep(hashes: &[u64], skipped: u32, bound: u64, room: &mut [u64; SIEVE]) -> usize {
         let shift = _mm512_set1_epi64(skipped.into());
         let bound_8 = _mm512_set1_epi64(bound.cast_signed());
         let (vectors, rest) = hashes.as_chunks::<8>();
@@ -79,6 +85,7 @@ mod avx512 {
 mod tests {
     use super::*;
     use crate::hash::SplitMix;
+    use crate::sketch::lanes::VALUE_BITS;
 
     #[test]
     fn no_hash_that_lowers_a_lane_is_left_out_nor_the_order_changed() {
@@ -87,7 +94,7 @@ mod tests {
             let hashes: Vec<u64> = (0..count).map(|_| words.next()).collect();
             for greatest in [0, 1 << 20, 1 << 28, 3 << 28, 1 << 30, u32::MAX] {
                 for lane_bits in [6, 9] {
-                    let (lanes, mut room) = ([3, greatest, 2], [0; SIEVE]);
+                    let (lanes, mut room) = ([greatest / 2, greatest, 0], [0; SIEVE]);
                     let sifted = sift(&hashes, &lanes, lane_bits, &mut room);
                     let lowers =
                         |hash: &u64| (((hash << lane_bits) >> (64 - VALUE_BITS)) as u32) < greatest;
