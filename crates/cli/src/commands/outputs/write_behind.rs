@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::mem::take;
+use std::mem::{replace, take};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
@@ -28,6 +28,9 @@ struct WriterThread {
     /// `None` only while it is dropped.
     orders: Option<SyncSender<Order>>,
     results: Receiver<io::Result<()>>,
+    /// The memory of pieces that were written, for further ones: the system hands out new memory
+    /// page by page, which takes longer than to copy a piece.
+    written: Receiver<Vec<u8>>,
     handle: Option<JoinHandle<()>>,
 }
 
@@ -55,7 +58,8 @@ impl WriteBehind {
             Some(thread) => thread,
             None => WriterThread::start(self.file.try_clone()?)?,
         };
-        let piece = take(&mut self.piece);
+        let next = thread.written.try_recv().unwrap_or_else(|_| Vec::with_capacity(PIECE));
+        let piece = replace(&mut self.piece, next);
         self.thread.insert(thread).order(Order::Write(piece))
     }
 }
@@ -63,11 +67,13 @@ impl WriteBehind {
 /// A write that fails is reported by a later flush.
 impl Write for WriteBehind {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.piece.extend_from_slice(bytes);
-        if self.piece.len() >= PIECE {
+        let room = PIECE - self.piece.len();
+        let fitting = bytes.get(..room).unwrap_or(bytes);
+        self.piece.extend_from_slice(fitting);
+        if self.piece.len() == PIECE {
             self.pass_on()?;
         }
-        Ok(bytes.len())
+        Ok(fitting.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -84,9 +90,10 @@ impl WriterThread {
     fn start(file: File) -> io::Result<Self> {
         let (orders, waiting) = sync_channel(WAITING);
         let (answers, results) = channel();
-        let write = move || write_all(&file, &waiting, &answers);
+        let (used, written) = channel();
+        let write = move || write_all(&file, &waiting, &answers, &used);
         let handle = Builder::new().name("writer".to_owned()).spawn(write)?;
-        Ok(Self { orders: Some(orders), results, handle: Some(handle) })
+        Ok(Self { orders: Some(orders), results, written, handle: Some(handle) })
     }
 
     fn order(&self, order: Order) -> io::Result<()> {
@@ -107,15 +114,23 @@ fn ended() -> io::Error {
     io::Error::other("the thread that writes has ended")
 }
 
-/// Does what it is ordered to until nobody can order anything. After an error it writes nothing
-/// until that was answered.
-fn write_all(mut file: &File, orders: &Receiver<Order>, answers: &Sender<io::Result<()>>) {
+/// Does what it is ordered to until nobody can order anything, and gives the memory of pieces back.
+/// After an error it writes nothing until that was answered.
+fn write_all(
+    mut file: &File,
+    orders: &Receiver<Order>,
+    answers: &Sender<io::Result<()>>,
+    used: &Sender<Vec<u8>>,
+) {
     let (mut result, mut unsynced) = (Ok(()), 0);
     for order in orders {
         match order {
-            Order::Write(piece) if result.is_ok() => {
+            Order::Write(mut piece) if result.is_ok() => {
                 unsynced += piece.len();
                 result = file.write_all(&piece);
+                piece.clear();
+                // If nobody listens any more, no memory is needed.
+                let _ = used.send(piece);
                 if result.is_ok() && unsynced >= SYNCED {
                     unsynced = 0;
                     result = file.sync_data();
@@ -123,7 +138,7 @@ fn write_all(mut file: &File, orders: &Receiver<Order>, answers: &Sender<io::Res
             }
             Order::Write(_) => {}
             Order::Answer => {
-                if answers.send(std::mem::replace(&mut result, Ok(()))).is_err() {
+                if answers.send(replace(&mut result, Ok(()))).is_err() {
                     return;
                 }
             }
