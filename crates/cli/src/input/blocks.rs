@@ -1,5 +1,7 @@
 //! Reads a stream in blocks of whole lines.
 
+use super::part::Part;
+use bytes::Bytes;
 use memchr::{memchr_iter, memrchr};
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
@@ -41,11 +43,27 @@ impl Spares {
     }
 }
 
+/// The buffer of a block, until neither the block nor what was read from it needs it.
+struct Buffer {
+    bytes: Vec<u8>,
+    spares: Arc<Spares>,
+}
+
+impl AsRef<[u8]> for Buffer {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        self.spares.put(std::mem::take(&mut self.bytes));
+    }
+}
+
 /// Some whole lines of a stream.
 pub struct Block {
-    bytes: Vec<u8>,
-    /// Where the bytes go when the block is dropped.
-    spares: Arc<Spares>,
+    bytes: Bytes,
     /// The number of the first line, from 1.
     first_line: u64,
     /// The number of a line that is longer than the limit. It was left out, and the block is empty.
@@ -62,20 +80,15 @@ pub struct Line<'b> {
     /// Without its end (`\n` or `\r\n`).
     pub text: &'b [u8],
     /// The bytes as they were read, with the line end if there is one.
-    pub raw: &'b [u8],
-}
-
-impl Drop for Block {
-    fn drop(&mut self) {
-        self.spares.put(std::mem::take(&mut self.bytes));
-    }
+    pub raw: Part<'b>,
 }
 
 impl Block {
     /// The lines, or the whole text as one line.
     pub fn lines(&self) -> Vec<Line<'_>> {
         if self.whole && self.cut.is_none() {
-            return vec![Line { number: self.first_line, text: &self.bytes, raw: &self.bytes }];
+            let raw = Part::of(&self.bytes, 0..self.bytes.len());
+            return vec![Line { number: self.first_line, text: &self.bytes, raw }];
         }
         let mut lines = Vec::new();
         let mut start = 0;
@@ -85,7 +98,7 @@ impl Block {
             if end < self.bytes.len() || start < end {
                 let text = &self.bytes[start..end];
                 let text = text.strip_suffix(b"\r").unwrap_or(text);
-                let raw = &self.bytes[start..self.bytes.len().min(end + 1)];
+                let raw = Part::of(&self.bytes, start..self.bytes.len().min(end + 1));
                 lines.push(Line { number, text, raw });
             }
             start = end + 1;
@@ -262,7 +275,9 @@ impl<R: Read> Blocks<R> {
     }
 
     fn block(&self, bytes: Vec<u8>, first_line: u64, cut: Option<u64>) -> Block {
-        Block { bytes, spares: Arc::clone(&self.spares), first_line, cut, whole: self.whole }
+        let spares = Arc::clone(&self.spares);
+        let bytes = Bytes::from_owner(Buffer { bytes, spares });
+        Block { bytes, first_line, cut, whole: self.whole }
     }
 
     /// Reads to the end of the line, and keeps only the bytes after it.
@@ -322,7 +337,7 @@ mod tests {
             let mut blocks = Blocks::new(Drip::new(text, 3), Vec::new(), 1_000);
             let mut out = Vec::new();
             while let Some(block) = blocks.read_block().expect("memory can be read") {
-                block.lines().iter().for_each(|line| out.extend_from_slice(line.raw));
+                block.lines().iter().for_each(|line| out.extend_from_slice(&line.raw));
             }
             assert_eq!(out, text);
         }

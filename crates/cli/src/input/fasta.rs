@@ -27,7 +27,7 @@ impl SequenceBlock {
     pub(super) fn records(&self) -> Vec<Line<'_>> {
         let record = |(number, place): &(u64, Range<usize>)| {
             let raw = &self.bytes[place.clone()];
-            Line { number: *number, text: raw.trim_ascii_end(), raw }
+            Line { number: *number, text: raw.trim_ascii_end(), raw: raw.into() }
         };
         self.places.iter().map(record).collect()
     }

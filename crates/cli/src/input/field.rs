@@ -12,12 +12,12 @@ impl Record<'_> {
     /// A table by columns must have been read with all its columns.
     pub fn field(&self, name: &str) -> Option<String> {
         match (self.raw, self.form) {
-            (RawRecord::Bytes(raw), TextForm::Json | TextForm::Fixed) => json_value(raw, name),
+            (RawRecord::Bytes(raw), TextForm::Json | TextForm::Fixed) => json_value(&raw, name),
             (RawRecord::Row { header, bytes }, TextForm::Field { delimiter, .. }) => {
                 let header = header.strip_prefix(BYTE_ORDER_MARK).unwrap_or(header);
                 let is_named = |_, field: &[u8]| unquoted(field) == name;
                 let (column, _) = find_field(header, delimiter, is_named)?;
-                let (_, place) = find_field(bytes, delimiter, |number, _| number == column)?;
+                let (_, place) = find_field(&bytes, delimiter, |number, _| number == column)?;
                 Some(unquoted(bytes.get(place)?).into_owned())
             }
             (RawRecord::Columns { batch, row }, _) => cell(batch, row, name),
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn fields_of_objects_are_found() {
         let raw = "\u{feff}{\"id\":1.50,\"s\":\"a \\\"b\\\"\",\"n\":null,\"o\":{\"s\":2}}\n";
-        let value = |name| field(RawRecord::Bytes(raw.as_bytes()), TextForm::Json, name);
+        let value = |name| field(RawRecord::Bytes(raw.as_bytes().into()), TextForm::Json, name);
         assert_eq!(value("id").as_deref(), Some("1.50"));
         assert_eq!(value("s").as_deref(), Some("a \"b\""));
         assert_eq!(value("o").as_deref(), Some("{\"s\":2}"));
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn fields_of_tables_are_found_by_the_header() {
         let header: Arc<[u8]> = "\u{feff}id,\"the \"\"site\"\"\",text\r\n".as_bytes().into();
-        let raw = RawRecord::Row { header: &header, bytes: b"1,\"a,b\",x\r\n" };
+        let raw = RawRecord::Row { header: &header, bytes: b"1,\"a,b\",x\r\n"[..].into() };
         let form = TextForm::Field { delimiter: b',', column: 2 };
         assert_eq!(field(raw, form, "the \"site\"").as_deref(), Some("a,b"));
         assert_eq!(field(raw, form, "text").as_deref(), Some("x"));
@@ -79,6 +79,6 @@ mod tests {
 
     #[test]
     fn a_line_has_no_fields() {
-        assert_eq!(field(RawRecord::Bytes(b"{\"a\":1}"), TextForm::Line, "a"), None);
+        assert_eq!(field(RawRecord::Bytes(b"{\"a\":1}"[..].into()), TextForm::Line, "a"), None);
     }
 }

@@ -35,6 +35,7 @@ mod listing;
 mod names;
 mod open;
 mod packed_stream;
+mod part;
 mod path_id;
 mod record;
 mod rows;

@@ -1,6 +1,7 @@
 //! A record of an input: its name, its body, and the bytes it was read from.
 
 use super::columns::{RowBatch, RowSchema};
+use super::part::Part;
 use super::text_form::TextForm;
 use std::borrow::Cow;
 use std::fmt;
@@ -105,17 +106,17 @@ pub enum RawRecord<'a> {
     /// A whole file. This path is written in its place.
     File(&'a str),
     /// Bytes of a stream, with the line end if there is one.
-    Bytes(&'a [u8]),
+    Bytes(Part<'a>),
     /// A record of a table. The header and all records together are the table byte for byte, except
     /// for blank lines.
     Row {
         /// The first record, which names the columns: with its line end, and the bytes before it.
         header: &'a Arc<[u8]>,
         /// The record with its line end. Only the last record may lack one.
-        bytes: &'a [u8],
+        bytes: Part<'a>,
     },
     /// A record of WARC, without the line ends behind it.
-    Warc(&'a [u8]),
+    Warc(Part<'a>),
     /// A row of a table by columns.
     Columns {
         /// The row and some others, with the columns that were asked for.

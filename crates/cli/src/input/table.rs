@@ -151,7 +151,7 @@ impl Table {
             name,
             body: Body::Text(Cow::Owned(text)),
             place: format!("{}:{line}", self.path),
-            raw: RawRecord::Row { header: &self.header, bytes: raw },
+            raw: RawRecord::Row { header: &self.header, bytes: raw.into() },
             form: TextForm::Field { delimiter: self.delimiter, column: self.text },
         })
     }

@@ -288,7 +288,7 @@ impl WarcParser {
                 return Err(bad(format!("has no field `{field}`; name another with --id-field")));
             }
         };
-        let (body, raw, form) = (Body::Text(text), RawRecord::Warc(raw), TextForm::Fixed);
+        let (body, raw, form) = (Body::Text(text), RawRecord::Warc(raw.into()), TextForm::Fixed);
         Ok(Some(Record { name, body, place, raw, form }))
     }
 }

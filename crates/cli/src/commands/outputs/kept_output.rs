@@ -6,6 +6,7 @@ use crate::commands::outputs::partial_file::{LengthAndHash, OutputWriter};
 use crate::input::{RawRecord, RowBatch, TableHead, TextForm};
 use crate::run::failure::Failure;
 use anyhow::anyhow;
+use bytes::Bytes;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -18,11 +19,11 @@ pub(crate) enum OutputRecord {
     /// The path of a file, written on its own line.
     Path(String),
     /// The bytes of a record of a stream, with its line end if it has one.
-    Bytes(Vec<u8>),
+    Bytes(Bytes),
     /// A record of WARC, to which the line ends behind it are added.
-    Warc(Vec<u8>),
+    Warc(Bytes),
     /// A row of a table. The output starts with the header of the table.
-    Row { header: Arc<[u8]>, bytes: Vec<u8> },
+    Row { header: Arc<[u8]>, bytes: Bytes },
     /// A row of a table by columns.
     Columns { batch: Arc<RowBatch>, row: usize, text: Option<NewText> },
     /// A record that is written later, when the input is read again.
@@ -42,11 +43,11 @@ impl OutputRecord {
     pub(crate) fn new(raw: RawRecord<'_>) -> Self {
         match raw {
             RawRecord::File(path) => Self::Path(path.to_owned()),
-            RawRecord::Bytes(bytes) => Self::Bytes(bytes.to_owned()),
+            RawRecord::Bytes(bytes) => Self::Bytes(bytes.kept()),
             RawRecord::Row { header, bytes } => {
-                Self::Row { header: Arc::clone(header), bytes: bytes.to_owned() }
+                Self::Row { header: Arc::clone(header), bytes: bytes.kept() }
             }
-            RawRecord::Warc(bytes) => Self::Warc(bytes.to_owned()),
+            RawRecord::Warc(bytes) => Self::Warc(bytes.kept()),
             RawRecord::Columns { batch, row } => {
                 Self::Columns { batch: Arc::clone(batch), row, text: None }
             }
@@ -61,7 +62,9 @@ impl OutputRecord {
     /// The record with another field at its end. `None` if it is no object of JSON.
     pub(crate) fn with_field(&self, form: TextForm, name: &str, value: &Value) -> Option<Self> {
         match self {
-            Self::Bytes(bytes) => form.with_field(bytes, name, value).map(Self::Bytes),
+            Self::Bytes(bytes) => {
+                form.with_field(bytes, name, value).map(|bytes| Self::Bytes(bytes.into()))
+            }
             _ => None,
         }
     }
@@ -70,9 +73,9 @@ impl OutputRecord {
     /// exchanged.
     pub(crate) fn with_text(&self, form: TextForm, field: &str, text: &str) -> Option<Self> {
         Some(match self {
-            Self::Bytes(bytes) => Self::Bytes(form.with_text(bytes, field, text)?),
+            Self::Bytes(bytes) => Self::Bytes(form.with_text(bytes, field, text)?.into()),
             Self::Row { header, bytes } => {
-                let bytes = form.with_text(bytes, field, text)?;
+                let bytes = form.with_text(bytes, field, text)?.into();
                 Self::Row { header: Arc::clone(header), bytes }
             }
             Self::Columns { batch, row, .. } => {
@@ -252,7 +255,7 @@ mod tests {
     use crate::commands::outputs::partial_file::PartialFile;
 
     fn bytes(text: &str) -> OutputRecord {
-        OutputRecord::Bytes(text.into())
+        OutputRecord::Bytes(text.to_owned().into())
     }
 
     #[test]
