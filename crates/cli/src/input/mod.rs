@@ -73,6 +73,6 @@ pub use record::{
 };
 pub use source::Reading;
 pub use stream::{open_sequence, open_text};
-pub use text_form::TextForm;
+pub use text_form::{TextForm, quoted};
 pub use walk::{WalkOptions, check_glob};
 pub use whole_text::whole_text;

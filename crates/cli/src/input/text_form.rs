@@ -141,8 +141,8 @@ pub(super) fn find_field(
     }
 }
 
-/// A field of a table, in quotes if it was or has to be.
-fn quoted(text: &str, delimiter: u8, always: bool) -> Cow<'_, str> {
+/// A field of a table, in quotes if it has to be or always shall.
+pub fn quoted(text: &str, delimiter: u8, always: bool) -> Cow<'_, str> {
     let special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\r' | b'\n');
     match always || text.bytes().any(special) {
         true => format!("\"{}\"", text.replace('"', "\"\"")).into(),

@@ -27,6 +27,7 @@ mod results_columns;
 #[path = "results_columns_absent.rs"]
 mod results_columns;
 pub mod results_file;
+mod results_lines;
 pub mod results_table;
 pub mod resume_key;
 pub(crate) mod seconds;

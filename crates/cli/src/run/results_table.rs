@@ -7,11 +7,9 @@ use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::results_columns::Table;
 use crate::run::results_file::ResultsFile;
-use crate::terminal::escape::cell;
-use crate::terminal::output::{Results, ResultsSink, json_line, plain};
-use anyhow::anyhow;
-use serde_json::Value;
-use std::io::{self, Write};
+use crate::run::results_lines::Lines;
+use crate::terminal::output::{Results, ResultsSink};
+use anyhow::{Context, anyhow};
 use std::path::{Path, PathBuf};
 
 /// What a column of results holds.
@@ -31,8 +29,9 @@ pub type Column = (&'static str, Kind);
 #[derive(Debug, clap::Args)]
 pub struct ResultsOption {
     /// Write the results to this file, which appears when it is complete: Parquet or Arrow if its
-    /// name ends in .parquet or .arrow, tab-separated columns if in .tsv, else JSON Lines; text is
-    /// compressed if the name ends in .gz or .zst [default: standard output]
+    /// name ends in .parquet or .arrow, CSV with a header if in .csv, tab-separated columns without
+    /// one if in .tsv, else JSON Lines; text is compressed if the name ends in .gz or .zst
+    /// [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -67,7 +66,7 @@ impl ResultsOption {
         let file = ResultsFile::new(Some(path))?;
         let sink: Box<dyn ResultsSink> = match ColumnFormat::of(path) {
             Some(format) => Box::new(Table::new(path, format, file, columns)?),
-            None => Box::new(Lines { file, tabs: is_named_tsv(path) }),
+            None => Box::new(Lines::new(path, file, columns).with_context(|| name.to_string())?),
         };
         Ok(Results::to_file(sink))
     }
@@ -80,36 +79,4 @@ pub fn refuse_packed(path: &Path) -> Result<(), Failure> {
         return Err(anyhow!("{name}: is compressed within; leave out its last extension").into());
     }
     Ok(())
-}
-
-fn is_named_tsv(path: &Path) -> bool {
-    let packed = Compressor::of(path).is_some();
-    let path = if packed { path.with_extension("") } else { path.to_owned() };
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("tsv"))
-}
-
-/// Results as lines.
-struct Lines {
-    file: ResultsFile,
-    tabs: bool,
-}
-
-impl ResultsSink for Lines {
-    fn row(&mut self, fields: &[(&str, Value)]) -> io::Result<()> {
-        let line = match self.tabs {
-            true => {
-                let values = fields.iter().flat_map(|(_, value)| match value {
-                    Value::Array(items) => items.as_slice(),
-                    value => std::slice::from_ref(value),
-                });
-                values.map(|value| plain(value, cell)).collect::<Vec<_>>().join("\t") + "\n"
-            }
-            false => json_line(fields)?,
-        };
-        self.file.write_all(line.as_bytes())
-    }
-
-    fn finish(self: Box<Self>) -> io::Result<()> {
-        self.file.finish()
-    }
 }

@@ -290,6 +290,10 @@ fn results_are_written_as_tables() {
         if !words.starts_with("export") {
             shell.run(&format!("{words} -o x.jsonl")).succeeds();
             assert_eq!(String::from_utf8(shell.read("x.jsonl")).expect("UTF-8"), lines, "{words}");
+            shell.run(&format!("{words} -o x.csv")).succeeds();
+            let csv = String::from_utf8(shell.read("x.csv")).expect("UTF-8");
+            assert_eq!(csv.lines().next(), Some(&*columns.join(",")), "{words}");
+            assert_eq!(csv.lines().count(), 1 + count, "{words}");
         }
     }
     shell.run("pairs i.twx -o i.twx").fails_with("it is the index itself");

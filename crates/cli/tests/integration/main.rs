@@ -62,6 +62,7 @@ mod processes;
 #[cfg(feature = "remote")]
 mod remote;
 mod replacing;
+mod results_csv;
 mod shards;
 #[expect(dead_code, reason = "other tests use the rest")]
 #[path = "../../../../tests/integration/support.rs"]
