@@ -7,7 +7,7 @@ use super::global_options::GlobalOptions;
 use crate::terminal::color::ColorMode;
 use crate::terminal::messages::{message, name_program};
 use clap::Parser;
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 
 /// Parses arguments, of which the first is the name of the program. Ends the process if they ask
@@ -21,17 +21,28 @@ pub fn parse<A: Parser>(args: &[OsString], near_misses: &[(&str, &str)]) -> A {
     parsed.unwrap_or_else(|error| suggest(error, near_misses).exit())
 }
 
-/// Adds the command that is meant to the error for a name that is none.
+/// Adds to an error what is meant: the command for a name that is none, the number for a percentage.
 fn suggest(mut error: clap::Error, near_misses: &[(&str, &str)]) -> clap::Error {
-    let typed = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(typed)) => typed.to_ascii_lowercase(),
-        _ => return error,
-    };
-    if let Some((_, meant)) = near_misses.iter().find(|(name, _)| *name == typed) {
-        let meant = ContextValue::Strings(vec![(*meant).to_owned()]);
-        error.insert(ContextKind::SuggestedSubcommand, meant);
+    if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) {
+        let typed = typed.to_ascii_lowercase();
+        if let Some((_, meant)) = near_misses.iter().find(|(name, _)| *name == typed) {
+            let meant = ContextValue::Strings(vec![(*meant).to_owned()]);
+            error.insert(ContextKind::SuggestedSubcommand, meant);
+        }
+    } else if let (ErrorKind::ValueValidation, Some(ContextValue::String(typed))) =
+        (error.kind(), error.get(ContextKind::InvalidValue))
+        && let Some(share) = share(typed)
+    {
+        let tip = format!("{typed} as a number is {share}");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     error
+}
+
+/// The number that a percentage is, if it is one.
+fn share(typed: &str) -> Option<f64> {
+    let percent: f64 = typed.strip_suffix('%')?.trim_end().parse().ok()?;
+    Some((percent * 1e4).round() / 1e6)
 }
 
 /// Runs a program whose messages begin with this name, and returns its exit status. A panic becomes

@@ -119,5 +119,8 @@ fn numbers_are_checked_before_they_are_compared_with_those_of_an_index() {
     }
     shell.run("add g.twx good.jsonl --recall 99").fails_with("did you mean 0.99?");
     shell.run("query g.twx --text x --confidence 95").fails_with("did you mean 0.95?");
+    let done = shell.run("add new.twx good.jsonl --threshold 82.5%");
+    assert_eq!(done.status, 2, "{done:?}");
+    assert!(done.stderr.contains("tip: 82.5% as a number is 0.825\n"), "{done:?}");
     shell.run("add g.twx good.jsonl --lanes 100").fails_with("expected 64, 128, 256 or 512");
 }
