@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::mem::{replace, take};
+use std::mem::replace;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
@@ -67,12 +67,12 @@ impl WriteBehind {
 /// A write that fails is reported by a later flush.
 impl Write for WriteBehind {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let room = PIECE - self.piece.len();
-        let fitting = bytes.get(..room).unwrap_or(bytes);
-        self.piece.extend_from_slice(fitting);
         if self.piece.len() == PIECE {
             self.pass_on()?;
         }
+        let room = PIECE - self.piece.len();
+        let fitting = bytes.get(..room).unwrap_or(bytes);
+        self.piece.extend_from_slice(fitting);
         Ok(fitting.len())
     }
 
@@ -81,8 +81,9 @@ impl Write for WriteBehind {
             thread.order(Order::Answer)?;
             thread.results.recv().map_err(|_| ended())??;
         }
-        let piece = take(&mut self.piece);
-        self.file.write_all(&piece)
+        let written = self.file.write_all(&self.piece);
+        self.piece.clear();
+        written
     }
 }
 
