@@ -1,7 +1,7 @@
 //! Lower case, NFC and white space folding in one pass: the fast path for most texts.
 //!
 //! Stretches that are not ASCII are normalised separately: neither lower case nor NFC looks across
-//! white space.
+//! ASCII white space.
 
 use super::ascii::{SLACK, fold_ascii, is_ascii_space};
 use super::stretches::stretches;
@@ -24,7 +24,7 @@ pub(super) fn fold(text: &str, lower: bool, nfc: bool, out: &mut Vec<u8>) {
 struct Folding<'o> {
     lower: bool,
     nfc: bool,
-    /// Longer than the text written so far, so that whole words can be written.
+    /// Longer than the text written so far, so that eight bytes can be written at once.
     out: &'o mut Vec<u8>,
     /// The length of the text written so far.
     length: usize,
@@ -103,7 +103,7 @@ mod tests {
     fn every_ascii_byte_is_folded_like_its_character() {
         for byte in 0..0x80_u8 {
             for text in [[byte, b'x'], [b' ', byte], [byte, byte]] {
-                let text = String::from_utf8(text.repeat(9)).expect("ASCII");
+                let text = String::from_utf8(text.repeat(40)).expect("ASCII");
                 assert_eq!(folded(&text, true, true), expected(&text, true, true), "{text:?}");
             }
         }
@@ -123,6 +123,7 @@ mod tests {
             "é",
             " é ",
             "\u{3000}",
+            &" ".repeat(200),
         ] {
             for text in
                 [text.to_owned(), format!("{far}{text} {far}"), format!("{text}{far}{text}")]

@@ -10,7 +10,7 @@ use super::kind::Shingle;
 use super::kmer::Letters;
 use super::normalize::Normalization;
 use super::shingle::{PADDING, Scratch, Shingler};
-use super::units::{ELEMENT_END, line_normalization};
+use super::units::{ELEMENT_END, line_normalization, words};
 use crate::error::{Error, Result};
 use std::fmt;
 use std::str;
@@ -284,7 +284,7 @@ impl WordCutter {
             false => last_boundary(text),
         };
         fits(text.len() - end, limit, "a word")?;
-        for word in text[..end].unicode_words() {
+        for word in words(&text[..end]) {
             self.any_word = true;
             scratch.units.push(word, ' ');
         }

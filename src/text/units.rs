@@ -16,6 +16,21 @@ pub(super) fn excerpt(token: &str) -> String {
     format!("{}{more}", &token[..end])
 }
 
+/// The words (UAX #29) of a text. Stretches of ASCII are cut by the rules for ASCII, which is
+/// several times as fast.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    stretches(text).flat_map(|(pair, middle)| {
+        // White space ends a word, but some characters are joined to the white space before them,
+        // so it goes with these.
+        let middle = match middle == pair.len() {
+            true => middle,
+            false => pair[..middle].trim_end_matches(char::is_whitespace).len(),
+        };
+        let (ascii, other) = pair.split_at(middle);
+        ascii.unicode_words().chain(other.unicode_words())
+    })
+}
+
 /// The units of a text, joined by one byte, and the position at which each starts.
 #[derive(Default)]
 pub(super) struct Units {
@@ -27,18 +42,7 @@ impl Units {
     /// Takes the words (UAX #29) of a normalised text. Returns their number.
     pub(super) fn words(&mut self, normalised: &str) -> usize {
         self.clear();
-        // ASCII is cut several times as fast as other text. White space ends a word, but some
-        // characters are joined to the white space before them, so it goes with these.
-        for (pair, middle) in stretches(normalised) {
-            let middle = match middle == pair.len() {
-                true => middle,
-                false => pair[..middle].trim_end_matches(char::is_whitespace).len(),
-            };
-            let (ascii, other) = pair.split_at(middle);
-            for word in ascii.unicode_words().chain(other.unicode_words()) {
-                self.push(word, ' ');
-            }
-        }
+        words(normalised).for_each(|word| self.push(word, ' '));
         if self.starts.is_empty() && !normalised.trim().is_empty() {
             // A text without any word is one unit, and so one shingle.
             self.push(normalised.trim(), ' ');
@@ -168,10 +172,7 @@ mod tests {
 
     /// Whether the words of a text are those that are cut without regard to stretches.
     fn agrees(text: &str) -> bool {
-        let mut units = Units::default();
-        units.words(text);
-        let words: Vec<_> = text.unicode_words().collect();
-        units.iter().eq(words.iter().copied()) || words.is_empty()
+        words(text).eq(text.unicode_words())
     }
 
     #[test]
@@ -180,13 +181,21 @@ mod tests {
             let text =
                 format!("ascii words {c}b {c} b{c} 1{c}2 a'{c}\t{c}{c}b and ascii again {c}");
             assert!(agrees(&text), "{text:?}");
+            // White space of other scripts is joined to spaces, and these to what extends them.
+            for extends in ['\u{345}', '\u{FF9E}'] {
+                let text = format!("é\u{3000}         {extends}b {c}         {extends}b");
+                assert!(agrees(&text), "{text:?}");
+            }
         }
     }
 
     proptest! {
         #[test]
         fn words_are_cut_as_in_the_whole_text(
-            text in "([a-c1.,:'_]{1,4}|[éא\"カ敏\u{301}\u{200d}\u{ad}\u{2019}🇦👩]{1,3}|[ \t\n\u{a0}]){0,40}",
+            text in concat!(
+                "([a-c1.,:'_]{1,4}|[éא\"カ敏\u{301}\u{200d}\u{ad}\u{2019}]{1,3}",
+                "|[🇦👩\u{345}\u{ff9e}]|[ \t\n\u{a0}\u{2003}\u{3000}]| {7,9}){0,40}",
+            ),
         ) {
             prop_assert!(agrees(&text));
         }
