@@ -110,8 +110,8 @@ impl LaneTable {
         *lane = value.min(*lane);
     }
 
-    /// Throws hashes in round 0, without those that are too great to lower a lane. All hashes of the
-    /// set must be thrown before [`finish`](Self::finish).
+    /// Throws hashes in round 0, without those that are too great to lower a lane. All hashes of
+    /// the set must be thrown before [`finish`](Self::finish).
     #[inline]
     pub fn first_round(&mut self, hasher: &LaneHasher, hashes: &[u64]) {
         let lanes = hasher.lanes;

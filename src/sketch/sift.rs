@@ -1,14 +1,15 @@
 //! Sifts hashes: leaves out those that are too great to lower any lane, where that pays.
 
 use multiversion::multiversion;
+#[cfg(not(target_feature = "avx512f"))]
 use multiversion::target::match_target;
 
 /// The most hashes that are sifted at once.
 pub(super) const SIEVE: usize = 1024;
 
-/// The hashes that may lower one of the lanes, in their order. A hash is thrown into a lane by its
-/// first `lane_bits` bits; its value is in the next bits. `room` holds the hashes if any are left
-/// out.
+/// The hashes that may lower one of the lanes, in their order: of at most [`SIEVE`] hashes. A hash is
+/// thrown into a lane by its first `lane_bits` bits; its value is in the next bits. `room` holds the
+/// hashes if any are left out.
 ///
 /// Without AVX-512, this returns all hashes: to pick some of them would take as long as to throw
 /// them all.
@@ -19,16 +20,22 @@ pub(super) fn sift<'a>(
     lane_bits: u32,
     room: &'a mut [u64; SIEVE],
 ) -> &'a [u64] {
-    match_target! {
-        "x86_64+avx512f" => avx512::sift(hashes, lanes, lane_bits, room),
-        _ => {
-            let _ = (lanes, lane_bits, room);
-            hashes
-        }
-    }
+    debug_assert!(hashes.len() <= SIEVE);
+    // Not used where nothing is sifted.
+    let _ = (lanes, lane_bits, &room);
+    // If all of the program is compiled for AVX-512, nothing is chosen here, and the function for
+    // AVX-512 could not be called without `unsafe`.
+    #[cfg(target_feature = "avx512f")]
+    let sifted = None;
+    #[cfg(not(target_feature = "avx512f"))]
+    let sifted = match_target! {
+        "x86_64+avx512f" => Some(avx512::sift(hashes, lanes, lane_bits, room)),
+        _ => None,
+    };
+    sifted.unwrap_or(hashes)
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(target_feature = "avx512f")))]
 mod avx512 {
     use super::SIEVE;
     use crate::sketch::lanes::VALUE_BITS;
@@ -89,13 +96,14 @@ mod tests {
 
     #[test]
     fn no_hash_that_lowers_a_lane_is_left_out_nor_the_order_changed() {
-        let mut words = SplitMix::new(1);
+        let (mut words, mut least) = (SplitMix::new(1), usize::MAX);
         for count in (0..40).chain([511, SIEVE - 1, SIEVE]) {
             let hashes: Vec<u64> = (0..count).map(|_| words.next()).collect();
             for greatest in [0, 1 << 20, 1 << 28, 3 << 28, 1 << 30, u32::MAX] {
                 for lane_bits in [6, 9] {
                     let (lanes, mut room) = ([greatest / 2, greatest, 0], [0; SIEVE]);
                     let sifted = sift(&hashes, &lanes, lane_bits, &mut room);
+                    least = if count == SIEVE { least.min(sifted.len()) } else { least };
                     let lowers =
                         |hash: &u64| (((hash << lane_bits) >> (64 - VALUE_BITS)) as u32) < greatest;
                     // What is left out lowers nothing; what is kept is a subsequence.
@@ -107,5 +115,19 @@ mod tests {
                 }
             }
         }
+        if can_sift() {
+            assert_eq!(least, 0, "no hash is less than 0");
+        }
+    }
+
+    /// Whether hashes are sifted on this processor.
+    fn can_sift() -> bool {
+        #[cfg(all(target_arch = "x86_64", not(target_feature = "avx512f")))]
+        return is_x86_feature_detected!("avx512vbmi2")
+            && is_x86_feature_detected!("avx512vpopcntdq")
+            && is_x86_feature_detected!("gfni")
+            && is_x86_feature_detected!("vaes");
+        #[cfg(not(all(target_arch = "x86_64", not(target_feature = "avx512f"))))]
+        false
     }
 }

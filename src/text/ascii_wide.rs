@@ -1,6 +1,6 @@
 //! Folds ASCII 64 bytes at a time, on processors that can close gaps within a register (AVX-512
 //! VBMI2).
-#![cfg(target_arch = "x86_64")]
+#![cfg(all(target_arch = "x86_64", not(target_feature = "avx512vbmi2")))]
 
 use std::arch::x86_64::*;
 
