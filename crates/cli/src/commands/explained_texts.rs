@@ -35,6 +35,13 @@ fn by_id(args: &Explain, snapshot: &Snapshot, id: &str) -> Result<Named, Failure
     let known = match snapshot.text(id) {
         // What was removed needs no stored texts.
         Err(Error::NoTexts { .. }) if args.removed.is_some() && !snapshot.contains(id)? => None,
+        Err(Error::NoTexts { .. }) => {
+            return Err(anyhow!(
+                "{path}: stores no texts; create it with --store-text and add the texts again, or \
+                 name both as records of files, with --record FILE:ID"
+            )
+            .into());
+        }
         found => found?,
     };
     if let Some(text) = known {

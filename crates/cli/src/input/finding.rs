@@ -26,6 +26,8 @@ pub struct Finding {
     roots: HashSet<String>,
     /// What was found of the inputs and is not said yet.
     notes: Vec<String>,
+    /// Whether it was said that a text seems to be records.
+    told_of_records: bool,
 }
 
 /// A directory that is being walked, and how many files it has, of records and of texts.
@@ -121,7 +123,8 @@ impl Finding {
         let left_out = inputs.leave_out.iter();
         let left_out = left_out.filter_map(|path| FileIdentity::of_path(path)).collect();
         let waiting = inputs.paths.iter().cloned().collect();
-        Self { inputs, left_out, waiting, walk: None, roots: HashSet::new(), notes: Vec::new() }
+        let (roots, notes) = (HashSet::new(), Vec::new());
+        Self { inputs, left_out, waiting, walk: None, roots, notes, told_of_records: false }
     }
 
     /// What was found of the inputs since it was asked last.
@@ -165,7 +168,7 @@ impl Finding {
     }
 
     /// What a path leads to; `None` for a file that is left out of a directory.
-    fn look_at(&self, named: &mut Named) -> io::Result<Option<PathKind>> {
+    fn look_at(&mut self, named: &mut Named) -> io::Result<Option<PathKind>> {
         let Named { path, root, remote } = named;
         let (path, in_directory) = (path.as_path(), root.is_some());
         let mut format = self.inputs.format;
@@ -220,7 +223,7 @@ impl Finding {
 
     /// The format by the first bytes of a file, which its name does not tell. A file that is a text
     /// by its name may still be a table by columns.
-    fn by_content(&self, path: &Path, file: &InputFile, by_name: Format) -> io::Result<Format> {
+    fn by_content(&mut self, path: &Path, file: &InputFile, by_name: Format) -> io::Result<Format> {
         let Decompressed { mut start, mut rest } =
             compression::open(file.stream()?, compression::is_named(path))?;
         match foreign::look(&mut rest, &mut start, self.inputs.encoding.is_some())? {
@@ -231,9 +234,22 @@ impl Finding {
         }
         let most = self.inputs.most;
         let is_plain = by_name == Format::Auto && self.inputs.encoding.is_none();
-        if is_plain && format::refuse_data(&mut rest, &mut start, most).is_err() {
+        if foreign::is_export(&start)
+            || is_plain && format::refuse_data(&mut rest, &mut start, most).is_err()
+        {
             // Opening it as records says what it is.
             return Ok(Format::Auto);
+        }
+        if by_name == Format::Text
+            && !self.told_of_records
+            && format::begins_with_objects(&mut rest, &mut start, most)?
+        {
+            self.told_of_records = true;
+            self.notes.push(format!(
+                "{}: begins like JSON Lines and is taken as one text, because of its name; if it \
+                 is JSON Lines, say --format jsonl",
+                path.display()
+            ));
         }
         let is_records = match self.inputs.encoding {
             _ if by_name != Format::Auto => false,

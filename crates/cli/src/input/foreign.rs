@@ -130,8 +130,8 @@ pub(super) fn check(format: Format, found: Option<Format>) -> io::Result<Format>
         (_, Some(table)) => {
             let name = named(table);
             format!(
-                "is {name} and read here as a text; end its name in .{0}, or say --format {0} to a \
-                 command that takes it",
+                "is {name} and read here as a text; `add`, `dedup`, `query` and others read its \
+                 rows if its name ends in .{0}, or with --format {0}",
                 name.to_lowercase()
             )
         }
@@ -176,6 +176,11 @@ pub(super) fn look(
     }
 }
 
+/// Whether these are the first bytes of an export.
+pub(super) fn is_export(start: &[u8]) -> bool {
+    start.starts_with(EXPORT)
+}
+
 /// Whether more bytes decide whether [`refuse_data`] refuses an input.
 pub(super) fn may_be_data(first: &[u8]) -> bool {
     let is_array = first.strip_prefix(b"[").is_some_and(|rest| rest.trim_ascii().is_empty());
@@ -186,7 +191,7 @@ pub(super) fn may_be_data(first: &[u8]) -> bool {
 /// tells its format. `first` are its bytes from the first character on.
 pub(super) fn refuse_data(first: &[u8]) -> io::Result<()> {
     let cause = match first {
-        _ if first.starts_with(EXPORT) => {
+        _ if is_export(first) => {
             "is an export of twindex, which is not read as texts; use `twindex import`"
         }
         _ if json::is_array(first) => {

@@ -124,6 +124,22 @@ pub(super) fn begins_with_an_object(
     }
 }
 
+/// Whether the first line of an input is a complete JSON object, and another one seems to follow.
+/// The bytes that were read stay in `start`.
+pub(super) fn begins_with_objects(
+    input: &mut impl Read,
+    start: &mut Vec<u8>,
+    most: usize,
+) -> io::Result<bool> {
+    if !begins_with_an_object(input, start, most)? {
+        return Ok(false);
+    }
+    let first = memchr(b'{', start).unwrap_or(start.len());
+    let Some(length) = memchr(b'\n', &start[first..]) else { return Ok(false) };
+    let next = first + length + 1;
+    Ok((next < start.len() || read_more(input, start)?) && start[next] == b'{')
+}
+
 /// Reads up to the first byte that is neither white space nor a byte order mark, and returns it if
 /// it comes within the most bytes of a record. The bytes that were read stay in `start`.
 pub(super) fn first_character(

@@ -97,6 +97,8 @@ fn object_within(object: &str) -> Option<String> {
 fn invalid(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let cause = message.rfind(" at line ").map_or(&*message, |at| &message[..at]);
+    let is_half = cause.ends_with("hex escape");
+    let cause = if is_half { "\\ud800 to \\udfff are half a character each" } else { cause };
     // The message may quote the whole line.
     let end = cause.char_indices().nth(QUOTED).map_or(cause.len(), |(end, _)| end);
     let more = if end < cause.len() { "..." } else { "" };

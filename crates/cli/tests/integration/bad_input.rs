@@ -61,8 +61,12 @@ fn json_that_is_not_utf8_is_reported() {
 
 #[test]
 fn half_a_surrogate_pair_is_reported() {
-    let shell = between_good_records(br#"{"id":"x","text":"\ud800 alone"}"#);
-    one_bad_of_three(&shell, "in.jsonl", "in.jsonl:2", "not valid JSON");
+    for bad in [r"\ud800 alone", r"\ud800", r"\ud800\u0041", r"\udc00"] {
+        let line = format!("{{\"id\":\"x\",\"text\":\"{bad}\"}}");
+        let shell = between_good_records(line.as_bytes());
+        let cause = "not valid JSON: \\ud800 to \\udfff are half a character each at column";
+        one_bad_of_three(&shell, "in.jsonl", "in.jsonl:2", cause);
+    }
 }
 
 #[test]

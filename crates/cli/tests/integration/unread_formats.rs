@@ -168,12 +168,29 @@ fn an_index_and_an_export_are_named_with_the_command_that_reads_them() {
     let shell = Shell::with(&[("a", "some text"), ("b", "another text")]);
     shell.run("export i.twx -q -o pages.json").succeeds();
     shell.run("export i.twx -q -o pages").succeeds();
+    shell.run("export i.twx -q -o pages.exp.gz").succeeds();
     let texts = shell.run("add new.twx -q i.twx --format text");
     texts.fails_with("i.twx: is an index of twindex, which is not read; take");
-    for name in ["pages.json", "pages"] {
+    for name in ["pages.json", "pages", "pages.exp.gz"] {
         let done = shell.run(&format!("add new.twx -q {name}"));
         done.fails_with(&format!("{name}: is an export of twindex"));
         shell.run(&format!("import {name}.twx {name} -q")).succeeds();
+    }
+}
+
+#[test]
+fn json_lines_of_another_name_are_told() {
+    let shell = Shell::new();
+    shell.write("a.log", jsonl(&[("a", "some text"), ("b", "another text")]));
+    shell.write("b.log", jsonl(&[("c", "one object is a text as good as any")]));
+    let done = shell.run("add i.twx a.log a.log b.log").succeeds();
+    let told = "a.log: begins like JSON Lines and is taken as one text, because of its name";
+    assert_eq!(done.stderr.matches(told).count(), 1, "{done:?}");
+    assert_eq!(done.stderr.matches("begins like").count(), 1, "{done:?}");
+    assert_eq!(shell.ids(), ["a.log", "b.log"]);
+    for format in ["text", "jsonl"] {
+        let done = shell.run(&format!("add {format}.twx a.log --format {format}")).succeeds();
+        assert!(!done.stderr.contains("begins like"), "{done:?}");
     }
 }
 
