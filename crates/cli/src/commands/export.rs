@@ -7,7 +7,7 @@ use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::results_file::ResultsFile;
-use crate::run::results_table::refuse_packed;
+use crate::run::results_table::check_compression;
 use crate::run::{ending::Ending, opening};
 use crate::terminal::interrupt;
 use crate::terminal::output::{bytes, count, summary, whole_millis};
@@ -51,7 +51,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Export) -> Result<Ending, Failu
         let name = output.display();
         return Err(anyhow::anyhow!("{name}: it is the index itself; choose another file").into());
     }
-    args.output.as_deref().map_or(Ok(()), refuse_packed)?;
+    args.output.as_deref().map_or(Ok(()), check_compression)?;
     let snapshot = index.snapshot()?;
     let file = ResultsFile::new(args.output.as_deref())?;
     let progress = ProgressBar::of_documents(global, snapshot.len());

@@ -10,6 +10,7 @@ use crate::run::results_file::ResultsFile;
 use crate::run::results_lines::Lines;
 use crate::terminal::output::{Results, ResultsSink};
 use anyhow::{Context, anyhow};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// What a column of results holds.
@@ -62,7 +63,7 @@ impl ResultsOption {
         if inputs.iter().any(|input| same_file(path, input)) {
             return Err(anyhow!("{name}: is an input; write to another file").into());
         }
-        refuse_packed(path)?;
+        check_compression(path)?;
         let file = ResultsFile::new(Some(path))?;
         let sink: Box<dyn ResultsSink> = match ColumnFormat::of(path) {
             Some(format) => Box::new(Table::new(path, format, file, columns)?),
@@ -72,8 +73,18 @@ impl ResultsOption {
     }
 }
 
-/// Fails if a file would be a table by columns that is compressed as a whole.
-pub fn refuse_packed(path: &Path) -> Result<(), Failure> {
+/// The extensions of compressions that are not written.
+const UNWRITTEN: [&str; 7] = ["7z", "br", "bz2", "lz4", "sz", "xz", "zip"];
+
+/// Fails if the name of a file asks for a compression that is not written, or for a table by columns
+/// that is compressed as a whole.
+pub fn check_compression(path: &Path) -> Result<(), Failure> {
+    let is_unwritten =
+        |extension: &OsStr| UNWRITTEN.iter().any(|other| extension.eq_ignore_ascii_case(other));
+    if path.extension().is_some_and(is_unwritten) {
+        let name = path.display();
+        return Err(anyhow!("{name}: is written compressed only as .gz or .zst").into());
+    }
     if Compressor::of(path).is_some() && ColumnFormat::of(&path.with_extension("")).is_some() {
         let name = path.display();
         return Err(anyhow!("{name}: is compressed within; leave out its last extension").into());

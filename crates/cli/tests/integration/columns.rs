@@ -301,6 +301,12 @@ fn results_are_written_as_tables() {
     shell.run("query i.twx q.jsonl -o q.jsonl").fails_with("q.jsonl: is an input");
     assert_eq!(shell.read("q.jsonl"), as_jsonl(&documents(3)).into_bytes());
     shell.run("pairs i.twx -o x.parquet.gz").fails_with("leave out its last extension");
+    shell.run("pairs i.twx -o x.jsonl.BZ2").fails_with("is written compressed only as .gz or .zst");
+    shell.run("export i.twx -o x.xz").fails_with("only as .gz or .zst");
+    for outputs in ["-o x.jsonl.lz4", "-o x.jsonl --removed r.jsonl.bz2"] {
+        shell.run(&format!("dedup j.twx q.jsonl {outputs}")).fails_with("only as .gz or .zst");
+        assert!(!shell.path("j.twx").exists());
+    }
     shell.run("clusters i.twx -o x.TSV.gz").succeeds();
     let piped = shell.run("clusters i.twx -q").stdout;
     assert_eq!(shell.sh("gzip -dc x.TSV.gz").stdout, piped);

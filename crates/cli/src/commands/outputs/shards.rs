@@ -8,7 +8,7 @@ use crate::input::{FileIdentity, Finding, Holds, Inputs, STANDARD_INPUT};
 use crate::remote::is_remote;
 use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
-use crate::run::results_table::refuse_packed;
+use crate::run::results_table::check_compression;
 use anyhow::anyhow;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -103,7 +103,7 @@ impl ShardFolder {
                 )
                 .into());
             }
-            refuse_packed(&out)?;
+            check_compression(&out)?;
             check_place(&out)?;
             for name in names_of(&out) {
                 if others.iter().any(|other| is_same_destination(other, &name)) {
