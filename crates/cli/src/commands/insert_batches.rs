@@ -219,7 +219,8 @@ impl BatchInserter {
             none => none.insert(index.begin_write()?),
         };
         let ids = documents.iter().map(Document::id);
-        let keys: Vec<u64> = if guard.counts() { ids.map(key_of).collect() } else { Vec::new() };
+        let keys: Vec<u64> =
+            if guard.needs_keys() { ids.map(key_of).collect() } else { Vec::new() };
         let mut keys = keys.into_iter();
         let outcomes = txn.insertion().on_conflict(policy).documents(documents)?;
         for (outcome, place) in outcomes.into_iter().zip(places) {

@@ -36,7 +36,10 @@ pub(crate) struct ReplaceGuard {
     /// The number of documents before the run.
     before: u64,
     replaced: u64,
-    /// The keys of ids that this run has written. Replacing them again costs no old document.
+    /// The documents that this run has written and replaced itself.
+    repeated: u64,
+    /// The keys of ids that this run has written, unless there was no document before. Replacing
+    /// them again costs no old document.
     written: HashSet<u64>,
 }
 
@@ -49,25 +52,30 @@ impl ReplaceGuard {
     /// A guard for a run that has not written anything to the index.
     pub(crate) fn new(options: ReplaceOptions, index: &Index) -> Result<Self, Failure> {
         let (allowed, before) = (options.replace_most, index.snapshot()?.len());
-        Ok(Self { allowed, before, replaced: 0, written: HashSet::new() })
+        Ok(Self { allowed, before, replaced: 0, repeated: 0, written: HashSet::new() })
     }
 
-    /// Whether it must know what is written.
-    pub(crate) fn counts(&self) -> bool {
-        !self.allowed && self.before > 0
+    /// Whether it needs the keys of what is written.
+    pub(crate) fn needs_keys(&self) -> bool {
+        self.before > 0
+    }
+
+    /// The number of documents that this run has written and then replaced by later ones with the
+    /// same ids.
+    pub(crate) fn repeated(&self) -> u64 {
+        self.repeated
     }
 
     /// Takes account of a document that was added, or has replaced another one. `key` is that of
     /// its id.
     pub(crate) fn wrote(&mut self, key: u64, replaced: bool) {
-        if !self.counts() {
-            return;
-        }
-        let is_first = match self.written.len() < REMEMBERED {
-            true => self.written.insert(key),
-            false => !self.written.contains(&key),
+        let is_first = match (self.needs_keys(), self.written.len() < REMEMBERED) {
+            (false, _) => false,
+            (true, true) => self.written.insert(key),
+            (true, false) => !self.written.contains(&key),
         };
         self.replaced += u64::from(replaced && is_first);
+        self.repeated += u64::from(replaced && !is_first);
     }
 
     /// Fails if more than half of the documents were replaced.
@@ -95,7 +103,8 @@ impl ReplaceGuard {
         }
         Err(anyhow!(
             "{}: more than half of its {} would be replaced by others with the same ids, so this \
-             batch was not written; say --replace-most if that is meant",
+             batch was not written; say --replace-most if that is meant (`add` and `dedup` take \
+             --id hash if ids repeat from file to file)",
             path.display(),
             count(before, "document"),
         )

@@ -260,7 +260,7 @@ impl Screen {
     fn inputs(&self, targets: &Targets, settings: &Settings) -> Inputs {
         let mut inputs = self.input.of(&self.paths, &self.index, settings.weighted);
         inputs.leave_out.extend(targets.files());
-        inputs.whole_rows = targets.out.is_some();
+        inputs.whole_rows = targets.writes();
         inputs
     }
 

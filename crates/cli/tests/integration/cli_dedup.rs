@@ -153,8 +153,51 @@ fn the_paths_of_directories_and_files_are_written() {
     assert_eq!(shell.read("in/kept.txt"), b"in/1.txt\nin/sub/3.txt\n");
     shell.write("lines.jsonl", jsonl(&[("x", "y")]));
     let mixed = shell.run("dedup i.twx in/sub lines.jsonl -q -o mixed");
-    mixed.fails_with("files and lines cannot be written to one output");
-    assert!(!shell.path("mixed").exists());
+    mixed.fails_with("files and lines cannot be written to one file");
+    assert!(!shell.path("mixed").exists() && !shell.path("mixed.part").exists());
+}
+
+#[test]
+fn a_dry_run_takes_what_a_run_to_a_folder_takes() {
+    let shell = Shell::new();
+    let (first, like_first, other) = alike();
+    shell.write("in/a.jsonl", jsonl(&[("a", &first), ("b", &other)]));
+    shell.write("in/c.csv", format!("id,text\nc,{}\n", like_first.replace(',', "")));
+    for options in ["", " --keep longest", " --report page.html", " -o kept/"] {
+        let dry = shell.run(&format!("dedup i.twx in --json --dry-run{options}")).succeeds();
+        assert_eq!(dry.counted("duplicates"), 1, "{options}");
+    }
+    assert!(shell.path("page.html").exists() && !shell.path("kept").exists());
+    // One file could not hold them.
+    let one = shell.run("dedup i.twx in --dry-run -q -o kept.jsonl");
+    one.fails_with("cannot be written to one file; write to a folder, for instance -o kept/");
+    let real = shell.run("dedup i.twx in --json -o kept/").succeeds();
+    assert_eq!(real.counted("duplicates"), 1);
+}
+
+#[test]
+fn records_that_replace_others_of_the_run_are_told() {
+    let shell = Shell::new();
+    let (first, _, other) = alike();
+    shell.write("1.jsonl", jsonl(&[("1", &first)]));
+    shell.write("2.jsonl", jsonl(&[("1", &other)]));
+    shell.write("3.jsonl", jsonl(&[("9", &first)]));
+    let told = "1 record replaced earlier ones of this run that have the same id";
+    for index in ["new.twx", "old.twx"] {
+        shell.write("old.jsonl", jsonl(&[("old", "a text that is like no other of them")]));
+        shell.run("dedup old.twx old.jsonl -q -o old").succeeds();
+        let words = format!("dedup {index} 1.jsonl 2.jsonl 3.jsonl -o out");
+        let done = shell.run(&words).succeeds();
+        assert!(done.stderr.contains(told), "{done:?}");
+        assert_eq!(shell.read("out").split(|byte| *byte == b'\n').count(), 4);
+    }
+    let hashed = shell.run("dedup h.twx --id hash 1.jsonl 2.jsonl 3.jsonl -o out").succeeds();
+    assert!(!hashed.stderr.contains("same id"), "{hashed:?}");
+    assert_eq!(shell.read("out").split(|byte| *byte == b'\n').count(), 3);
+    // A document of an earlier run may be replaced.
+    shell.run("dedup u.twx 1.jsonl -q -o out").succeeds();
+    let updated = shell.run("dedup u.twx 2.jsonl -o out").succeeds();
+    assert!(!updated.stderr.contains("same id"), "{updated:?}");
 }
 
 #[test]

@@ -303,15 +303,68 @@ fn another_command_does_not_replace_what_an_interrupted_one_has_kept() {
     for options in ["", " --threshold 0.9", " --keep longest", " --skip-known"] {
         let done = shell.run(&format!("dedup i.twx other.jsonl -q -o out{options}"));
         assert_eq!(done.status, 2, "{options}: {done:?}");
-        assert!(done.stderr.contains("out.part: holds what an interrupted run"), "{done:?}");
+        assert!(done.stderr.contains("out.part: belongs to an interrupted run"), "{done:?}");
         assert!(shell.read("out.part") == kept, "{options}");
     }
+    // Nor does a run with another index, which cannot know what it is.
+    let done = shell.run("dedup new.twx other.jsonl -q -o out");
+    done.fails_with("out.part: was left by a run with another index");
+    assert!(shell.read("out.part") == kept && !shell.path("new.twx").exists());
     shell.run("dedup i.twx other.jsonl -q -o elsewhere").succeeds();
+    let anew = shell.copy();
+    anew.run("dedup i.twx other.jsonl -q -o out --restart --skip-known")
+        .fails_with("so --skip-known would leave it out");
+    anew.run("dedup new.twx other.jsonl -q -o out --restart").succeeds();
     let anew = shell.copy();
     anew.run("dedup i.twx other.jsonl -q -o out --restart").succeeds();
     assert_eq!(anew.read("out"), anew.read("other.jsonl"));
     shell.pipe(words, input.as_str()).succeeds();
     assert_eq!(shell.read("out"), input.as_bytes());
+}
+
+#[test]
+fn another_run_does_not_replace_the_audit_of_an_interrupted_one() {
+    let words = "dedup i.twx -v --batch 4 --format lines --id-prefix p -o out --removed audit -";
+    let input: String = (0..8).map(|n| text(n / 2, 0, 40) + "\n").collect();
+    let shell = interrupted(words, &input);
+    let audit = shell.read("audit.part");
+    assert!(!audit.is_empty());
+    shell.write("other.jsonl", jsonl(&[("new", "a text that is like no other of them")]));
+    for (index, cause) in [
+        ("i.twx", "audit.part: belongs to an interrupted run"),
+        ("j.twx", "audit.part: was left by a run with another index"),
+    ] {
+        let other = format!("dedup {index} other.jsonl -q -o elsewhere --removed audit");
+        shell.run(&other).fails_with(cause);
+        assert!(shell.read("audit.part") == audit && !shell.path("elsewhere").exists(), "{index}");
+    }
+    shell.write("audit.part", "");
+    shell.pipe(words, input.as_str()).fails_with("audit.part: is not as the interrupted run");
+    shell.write("audit.part", audit);
+    shell.pipe(words, input.as_str()).succeeds();
+    let unbroken = Shell::new();
+    unbroken.pipe(words, input.as_str()).succeeds();
+    assert_eq!(shell.read("out"), unbroken.read("out"));
+    assert_eq!(shell.read("audit"), unbroken.read("audit"));
+}
+
+#[test]
+fn a_run_that_is_killed_before_its_first_commit_is_run_again_as_it_is() {
+    let words = "dedup i.twx --format lines --id-prefix p -o out --removed audit -";
+    let input: String = (0..3_000).map(|n| text(n / 2, 0, 40) + "\n").collect();
+    let shell = Shell::new();
+    let mut running = shell.start(words);
+    running.send(&input);
+    while !shell.path("audit.part").exists() {
+        sleep(Duration::from_millis(5));
+    }
+    assert!(running.kill());
+    // It may have left bytes in its files, which no commit accounts for.
+    shell.write("out.part", "some bytes\n");
+    shell.pipe(words, input.as_str()).succeeds();
+    let unbroken = Shell::new();
+    unbroken.pipe(words, input.as_str()).succeeds();
+    assert_eq!(shell.read("out"), unbroken.read("out"));
 }
 
 #[test]

@@ -20,7 +20,8 @@ fn results_as_csv_quote_what_has_to_be() {
     let row = format!("\"a,b\",4,\"{members}\"\n");
     assert_eq!(read("clusters.csv"), format!("representative,size,members\n{row}"));
     shell.run("query i.twx --id a,b --top 1 -o hits.CSV.gz").succeeds();
-    let hits = "query,id,similarity,low,high,exact\n\"a,b\",\"say \"\"hi\"\"\",1.0,,,true\n";
+    let hits =
+        "query,id,similarity,low,high,exact\n\"a,b\",\"say \"\"hi\"\"\",1.0,0.9852,1.0,false\n";
     assert_eq!(shell.sh("gzip -dc hits.CSV.gz").stdout, hits);
     // The index reads it back.
     shell.run("list i.twx -o ids.csv.zst").succeeds();

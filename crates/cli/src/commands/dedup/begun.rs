@@ -56,6 +56,8 @@ pub(crate) struct Begun<'a> {
     pub(crate) txn: WriteTxn,
     pub(crate) deduplication: Deduplication<'a>,
     pub(crate) recall: f64,
+    /// Whether a commit has records of this run.
+    committed: bool,
 }
 
 impl<'a> Begun<'a> {
@@ -68,13 +70,17 @@ impl<'a> Begun<'a> {
     ) -> Result<Self, Failure> {
         let index = match index {
             Some(index) => index,
-            None => plan.create()?,
+            None => {
+                plan.targets.try_out()?;
+                plan.create()?
+            }
         };
         // This call checks the settings, so it runs before anything is written.
         let recall = plan.recall(&index)?;
-        let txn = index.begin_write()?;
+        let committed = interrupted.is_some();
         let deduplication = Deduplication::begin(plan, interrupted, &index)?;
-        Ok(Self { index, txn, deduplication, recall })
+        let txn = index.begin_write()?;
+        Ok(Self { index, txn, deduplication, recall, committed })
     }
 
     /// Says where the next records come from.
@@ -85,7 +91,8 @@ impl<'a> Begun<'a> {
         sources.into_iter().try_for_each(|source| self.deduplication.kept.begin(&source))
     }
 
-    /// Judges some records, and commits at the end of each batch. Stops early after a signal.
+    /// Judges some records, and commits at the end of each batch. Stops early after a signal. If
+    /// it fails before the first commit, nothing is left of the outputs.
     pub(crate) fn judge(
         mut self,
         records: Vec<InputRecord>,
@@ -100,11 +107,14 @@ impl<'a> Begun<'a> {
         while !rest.is_empty() && !interrupt::asked() {
             let room = (batch - self.deduplication.in_batch).min(RECORDS_PER_SLICE);
             let later = rest.split_off(rest.len().min(room));
-            self.deduplication.judge(&mut self.txn, rest)?;
+            if let Err(failure) = self.deduplication.judge(&mut self.txn, rest) {
+                if !self.committed {
+                    self.discard()?;
+                }
+                return Err(failure);
+            }
             if let Err(refused) = self.deduplication.guard.check(&plan.args.index) {
-                let Self { index, txn, deduplication, .. } = self;
-                drop(txn);
-                deduplication.discard(&index)?;
+                self.discard()?;
                 return Err(refused);
             }
             rest = later;
@@ -112,6 +122,7 @@ impl<'a> Begun<'a> {
             if in_batch >= batch || bytes_in_batch >= most_bytes {
                 self.deduplication.store(&mut self.txn, false)?;
                 self.txn.commit()?;
+                self.committed = true;
                 self.deduplication.kept.committed()?;
                 if plan.global.verbose {
                     let records = count(self.deduplication.run.given().len(), "record");
@@ -121,6 +132,13 @@ impl<'a> Begun<'a> {
             }
         }
         Ok(self)
+    }
+
+    /// Ends the run, and leaves nothing of its outputs.
+    fn discard(self) -> Result<(), Failure> {
+        let Self { index, txn, deduplication, .. } = self;
+        drop(txn);
+        deduplication.discard(&index)
     }
 
     /// Commits the last records. If the input has ended, gives the outputs their final names.

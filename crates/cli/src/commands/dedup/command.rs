@@ -225,7 +225,9 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
 
     let mut interrupted = match &index {
         Some(index) if targets.output_file().is_some() && !args.restart => {
-            DedupRun::resume(&index.begin_write()?, &plan.key)?
+            let run = DedupRun::resume(&index.begin_write()?, &plan.key)?;
+            // Of a run that was interrupted at its very beginning, there is nothing to go on with.
+            run.filter(|run| run.judged().len() > 0)
         }
         _ => None,
     };
@@ -263,12 +265,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
             plan.targets = &silent;
         }
     }
-    if interrupted.is_none()
-        && finished.is_none()
-        && !args.restart
-        && let Some(index) = &index
-    {
-        overwriting::check(&plan, index)?;
+    if interrupted.is_none() && finished.is_none() {
+        overwriting::check(&plan, index.as_ref())?;
     }
     let begun = match interrupted {
         Some(run) => Some(Begun::new(&plan, index.take(), Some(run))?),
@@ -294,8 +292,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         (counts, failed, sum_up((&counts, failed), recall, ended))
     };
     let mut told = None;
+    let mut repeated = 0;
     let (counts, similarities, recall, given) = match begun {
         Some(run) => {
+            repeated = run.deduplication.guard.repeated();
             let (recall, given) = (run.recall, run.deduplication.run.given().len());
             let report = |counts: &Counts, findings| {
                 let (counts, failed, summary) = told.insert(tell(counts, Some(recall)));
@@ -327,6 +327,13 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     }
     if let Some(texts) = &mut short_texts {
         texts.tell(global);
+    }
+    if repeated > 0 {
+        message(&format!(
+            "{} replaced earlier ones of this run that have the same id, so copies of those earlier \
+             texts are kept; if ids repeat from file to file, say --id hash",
+            count(repeated, "record")
+        ));
     }
     let ending = end(failed, &summary)?;
     if let Some(similarities) = similarities.filter(|_| counts.duplicates > 0) {
@@ -382,7 +389,7 @@ impl Dedup {
         let mut inputs = self.inputs(targets, &settings);
         let (keep, group_field) = (self.keep.clone(), self.group_field.clone());
         inputs.whole_rows = match &purpose {
-            Purpose::Judge(_) if targets.out.is_some() => true,
+            Purpose::Judge(_) if targets.writes() => true,
             Purpose::Judge(_) | Purpose::Compare => keep.reads_fields(group_field.as_deref()),
             Purpose::Write => true,
         };

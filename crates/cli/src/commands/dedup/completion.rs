@@ -168,7 +168,10 @@ pub(crate) fn complete(
             None => Ok(false),
         },
     };
-    if !audit || !is_kept()? {
+    if !audit {
+        return Err(changed_error(&partial_path(&spool)));
+    }
+    if !is_kept()? {
         return Err(changed_error(&partial_path(&out)));
     }
     targets.deliver()?;

@@ -14,6 +14,7 @@ use crate::input::TextForm;
 use crate::report::Histogram;
 use crate::run::failure::Failure;
 use crate::run::preference::Rank;
+use crate::run::resume_key::ResumeKey;
 use crate::terminal::output::likeness;
 use anyhow::anyhow;
 use serde_json::Value;
@@ -90,6 +91,15 @@ impl Counts {
     }
 }
 
+/// Begins a run to a file, and commits that it has begun: if it is killed before it has judged
+/// anything, the partial files that it leaves are known to be its own.
+fn begun(key: &ResumeKey, index: &Index) -> Result<DedupRun, Failure> {
+    let (mut run, mut txn) = (DedupRun::begin(key), index.begin_write()?);
+    run.save(&mut txn, Counts::default().notes((0, 0), (0, 0)))?;
+    txn.commit()?;
+    Ok(run)
+}
+
 /// The lower half of a stored number.
 const HALF: u64 = u32::MAX as u64;
 
@@ -151,12 +161,12 @@ impl<'a> Deduplication<'a> {
         let (run, kept, audit) = match (interrupted, targets.output_file(), targets.spool()) {
             (Some(run), Some(file), Some(spool)) => {
                 let (kept, audit) = stored_outputs(&run);
-                let parts = (plan.resume_kept(kept)?, PartialFile::resume(&spool, audit)?);
-                let (Some(kept), Some(audit)) = parts else {
-                    return Err(changed_error(&partial_path(&file)));
-                };
+                let changed = |file| changed_error(&partial_path(file));
+                let kept = plan.resume_kept(kept)?.ok_or_else(|| changed(&file))?;
+                let audit = PartialFile::resume(&spool, audit)?.ok_or_else(|| changed(&spool))?;
                 (run, kept, Some(audit))
             }
+            (_, Some(_), _) => (begun(key, index)?, plan.create_kept()?, None),
             _ => (DedupRun::begin(key), plan.create_kept()?, None),
         };
         let counts = Counts::of(&run);

@@ -115,7 +115,6 @@ impl<'a> Intake<'a> {
         let mut preferred = Preferred::new();
         // One output takes records of one format, which is better known before they are judged.
         let mut fitting = Kept::create(None)?;
-        let is_one_output = targets.folder().is_none();
         for parsed in records {
             let documents = parsed.records();
             self.failed += parsed.failed;
@@ -127,7 +126,7 @@ impl<'a> Intake<'a> {
                 if let Some(texts) = &mut self.short_texts {
                     texts.add(&record.document);
                 }
-                if is_one_output {
+                if targets.is_one() {
                     fitting.admit(&record.written, &record.place)?;
                 }
                 preferred.add(record)?;

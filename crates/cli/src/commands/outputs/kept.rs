@@ -13,7 +13,7 @@ use anyhow::anyhow;
 
 /// Where the kept records go.
 pub(crate) enum Kept {
-    /// A dry run to a folder: nothing is written, so records of any format may follow each other.
+    /// Nothing is written, so records of any format may follow each other.
     Nowhere,
     File(KeptFile),
     Folder(Box<KeptFolder>),
@@ -22,7 +22,7 @@ pub(crate) enum Kept {
 }
 
 impl Kept {
-    /// Starts an output; `None` for a run that has none.
+    /// Starts an output; `None` for one that is not written and takes what a file takes.
     pub(crate) fn create(target: Option<&Target>) -> Result<Self, Failure> {
         Ok(match target {
             None => Self::File(KeptFile::text(OutputWriter::Nowhere)),

@@ -54,8 +54,8 @@ impl KeptFile {
                     return Ok(());
                 }
                 Err(anyhow!(
-                    "{place}: tables with other columns cannot be written to one output; \
-                     give them one after the other"
+                    "{place}: tables with other columns cannot be written to one file; write to a \
+                     folder, for instance -o kept/, or give them one after the other"
                 )
                 .into())
             }

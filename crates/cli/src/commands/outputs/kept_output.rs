@@ -159,10 +159,12 @@ impl KeptOutput {
             (OutputFormat::Rows(_), OutputFormat::Rows(_)) => "tables with other columns",
             (OutputFormat::Rows(_), _) | (_, OutputFormat::Rows(_)) => "tables and others",
             (OutputFormat::Warc, _) | (_, OutputFormat::Warc) => "WARC and others",
+            (OutputFormat::Columns, _) | (_, OutputFormat::Columns) => "rows by columns and others",
             _ => "files and lines",
         };
         Err(anyhow!(
-            "{place}: {why} cannot be written to one output; give them one after the other"
+            "{place}: {why} cannot be written to one file; write to a folder, for instance -o \
+             kept/, or give them one after the other"
         )
         .into())
     }

@@ -68,6 +68,11 @@ impl PartialFile {
         Ok(Some(resumed))
     }
 
+    /// Fails if there is a partial file that another run is writing, or that is a link.
+    pub fn check_free(path: &Path) -> Result<(), Failure> {
+        exclusive_file::open(&partial_path(path)).map(drop)
+    }
+
     /// Whether there is a partial file that begins with this content. Changes nothing.
     pub fn begins_with(path: &Path, content: LengthAndHash) -> Result<bool, Failure> {
         let partial = partial_path(path);

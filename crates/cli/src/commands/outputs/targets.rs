@@ -3,7 +3,7 @@
 use crate::commands::outputs::choices::choices_path;
 use crate::commands::outputs::delivery::Delivery;
 use crate::commands::outputs::folder_state::{forget_state, state_path};
-use crate::commands::outputs::partial_file::{partial_path, with_suffix};
+use crate::commands::outputs::partial_file::{PartialFile, partial_path, with_suffix};
 use crate::commands::outputs::request::OutputRequest;
 use crate::commands::outputs::rows_spool::spool_path;
 use crate::commands::outputs::shards::{ShardFolder, check_apart};
@@ -12,6 +12,7 @@ use crate::remote::is_remote;
 use crate::report::check_target;
 use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
+use crate::run::results_table::check_compression;
 use anyhow::{Context, anyhow};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -25,14 +26,15 @@ pub(crate) enum Target {
     Folder(ShardFolder),
     /// Standard output, a pipe or a device, which the run writes to directly.
     Stream(PathBuf),
-    /// Nothing: a dry run to a folder.
+    /// Nothing: a dry run, unless it names a file.
     Nowhere,
 }
 
 /// Where the kept records and the audit go.
 #[derive(Clone, Debug)]
 pub(crate) struct Targets {
-    /// The output for kept records; `None` in a dry run.
+    /// The output for kept records; `None` in a dry run that names a file: nothing is written, but
+    /// the records must fit into one.
     pub(crate) out: Option<Target>,
     /// The target that `--removed` names; `None` if the run prints the audit or drops it.
     pub(crate) audit: Option<Target>,
@@ -51,7 +53,8 @@ impl Targets {
         }
         check_report(request)?;
         if request.dry_run {
-            let out = request.output.filter(|out| is_folder(out)).map(|_| Target::Nowhere);
+            let is_file = request.output.is_some_and(|out| !is_folder(out));
+            let out = (!is_file).then_some(Target::Nowhere);
             return Ok(Self { out, audit: None, printed: true, delivery: None });
         }
         let is_stdout = |path: &Path| path.as_os_str() == STANDARD_INPUT;
@@ -74,7 +77,8 @@ impl Targets {
     /// Returns the targets of a run that writes no file and only prints the audit, if it is
     /// printed.
     pub(crate) fn without_files(&self) -> Self {
-        Self { out: None, audit: None, printed: self.printed, delivery: None }
+        let out = Some(Target::Nowhere);
+        Self { out, audit: None, printed: self.printed, delivery: None }
     }
 
     /// Returns the file from which a later run can resume the output: the output itself, or what
@@ -112,6 +116,23 @@ impl Targets {
             Some(Target::Folder(folder)) => Some(&folder.path),
             _ => None,
         }
+    }
+
+    /// Fails if a file cannot be created. Leaves none.
+    pub(crate) fn try_out(&self) -> Result<(), Failure> {
+        let files = self.output_file().into_iter().chain(self.spool());
+        let mut files = files.filter(|file| check_folder_above(file).is_ok());
+        files.try_for_each(|file| PartialFile::create(&file)?.discard())
+    }
+
+    /// Whether all records go to one file or stream, or would in a run that is not dry.
+    pub(crate) fn is_one(&self) -> bool {
+        !matches!(self.out, Some(Target::Folder(_) | Target::Nowhere))
+    }
+
+    /// Whether kept records are written.
+    pub(crate) fn writes(&self) -> bool {
+        !matches!(self.out, None | Some(Target::Nowhere))
     }
 
     /// Finds the files of the output, if it is a folder.
@@ -171,6 +192,8 @@ impl Targets {
             check_folder_above(folder)?;
             check_apart(folder, request)?;
         }
+        let named = request.output.into_iter().chain(request.removed);
+        named.filter(|path| !is_folder(path)).try_for_each(check_compression)?;
         let files = self.files();
         let is_report = |file: &&PathBuf| {
             request.report.is_some_and(|report| is_same_destination(report, file))
