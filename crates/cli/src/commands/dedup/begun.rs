@@ -231,7 +231,7 @@ impl Plan<'_> {
     /// Starts the output. Of records in an order of preference, it notes which are kept.
     pub(crate) fn create_kept(&self) -> Result<Kept, Failure> {
         match &self.targets.out {
-            Some(_) if self.args.keep.is_ordered() => {
+            Some(_) if self.args.keep.is_ordered() && self.targets.writes() => {
                 let choices = Choices::create(self.targets.output_file().as_deref())?;
                 Ok(Kept::Choices(Box::new(choices)))
             }

@@ -227,7 +227,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         Some(index) if targets.output_file().is_some() && !args.restart => {
             let run = DedupRun::resume(&index.begin_write()?, &plan.key)?;
             // Of a run that was interrupted at its very beginning, there is nothing to go on with.
-            run.filter(|run| run.judged().len() > 0)
+            run.filter(|run| !run.judged().is_empty())
         }
         _ => None,
     };

@@ -95,7 +95,8 @@ impl Counts {
 /// anything, the partial files that it leaves are known to be its own.
 fn begun(key: &ResumeKey, index: &Index) -> Result<DedupRun, Failure> {
     let (mut run, mut txn) = (DedupRun::begin(key), index.begin_write()?);
-    run.save(&mut txn, Counts::default().notes((0, 0), (0, 0)))?;
+    let nothing = (0, xxh3_64(b""));
+    run.save(&mut txn, Counts::default().notes(nothing, nothing))?;
     txn.commit()?;
     Ok(run)
 }

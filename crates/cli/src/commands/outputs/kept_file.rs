@@ -22,7 +22,7 @@ impl KeptFile {
     pub(crate) fn create(file: &Path) -> Result<Self, Failure> {
         Ok(match ColumnFormat::of(file) {
             Some(format) => Self::Rows(Box::new(KeptRows::create(file, format)?)),
-            None => Self::text(OutputWriter::File(PartialFile::create(file)?)),
+            None => Self::text(OutputWriter::File(Box::new(PartialFile::create(file)?))),
         })
     }
 
@@ -35,7 +35,7 @@ impl KeptFile {
             }
             None => {
                 let file = PartialFile::resume(file, content)?;
-                file.map(|file| Self::text(OutputWriter::File(file)))
+                file.map(|file| Self::text(OutputWriter::File(Box::new(file))))
             }
         })
     }

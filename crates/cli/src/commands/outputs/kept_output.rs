@@ -265,14 +265,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("out");
         let file = PartialFile::create(&path).ok().expect("created");
-        let mut kept = KeptOutput::new(OutputWriter::File(file));
+        let mut kept = KeptOutput::new(OutputWriter::File(file.into()));
         for text in ["\u{feff}a\r\n", "\u{feff}b"] {
             assert!(kept.write(&bytes(text)).is_ok());
         }
         let begun = kept.sync().ok().flatten().expect("a file");
         drop(kept);
         let file = PartialFile::resume(&path, begun).ok().flatten().expect("it is there");
-        let mut kept = KeptOutput::new(OutputWriter::File(file));
+        let mut kept = KeptOutput::new(OutputWriter::File(file.into()));
         assert!(kept.write(&bytes("c")).is_ok());
         assert!(kept.finish().is_ok());
         assert_eq!(std::fs::read_to_string(&path).expect("a file"), "\u{feff}a\r\nb\nc");
@@ -285,9 +285,8 @@ mod tests {
         for (header, expected) in
             [("id,text\r", "id,text\ra,x\rb,y\nc,z\r"), ("id,text", "id,text\na,x\rb,y\nc,z\r")]
         {
-            let mut kept = KeptOutput::new(OutputWriter::File(
-                PartialFile::create(&path).ok().expect("created"),
-            ));
+            let file = PartialFile::create(&path).ok().expect("created");
+            let mut kept = KeptOutput::new(OutputWriter::File(file.into()));
             assert!(kept.begin_table(&TableHead::Text(header.as_bytes().into())).is_ok());
             for row in ["a,x\r", "b,y", "c,z\r"] {
                 let header = header.as_bytes().into();

@@ -288,7 +288,7 @@ pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 /// An open output: a file, a stream, or nothing.
 pub enum OutputWriter {
     /// A file that gets its final name when it is complete.
-    File(PartialFile),
+    File(Box<PartialFile>),
     /// Standard output, a pipe or a device, with its name for messages. It cannot be resumed.
     Stream(BufWriter<Box<dyn Write>>, String),
     /// Discards everything.
@@ -317,7 +317,7 @@ impl OutputWriter {
     /// Writes bytes. A closed pipe gives [`Failure::BrokenPipe`].
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         match self {
-            Self::File(file) => file.write(bytes),
+            Self::File(file) => file.as_mut().write(bytes),
             Self::Stream(stream, name) => {
                 stream.write_all(bytes).map_err(|error| failed(name, &error))
             }
