@@ -21,7 +21,8 @@ pub fn parse<A: Parser>(args: &[OsString], near_misses: &[(&str, &str)]) -> A {
     parsed.unwrap_or_else(|error| suggest(error, near_misses).exit())
 }
 
-/// Adds to an error what is meant: the command for a name that is none, the number for a percentage.
+/// Adds to an error what is meant: the command for a name that is none, or the number for a
+/// percentage.
 fn suggest(mut error: clap::Error, near_misses: &[(&str, &str)]) -> clap::Error {
     if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) {
         let typed = typed.to_ascii_lowercase();

@@ -76,8 +76,8 @@ impl ResultsOption {
 /// The extensions of compressions that are not written.
 const UNWRITTEN: [&str; 7] = ["7z", "br", "bz2", "lz4", "sz", "xz", "zip"];
 
-/// Fails if the name of a file asks for a compression that is not written, or for a table by columns
-/// that is compressed as a whole.
+/// Fails if the name of a file asks for a compression that is not written, or for a table by
+/// columns that is compressed as a whole.
 pub fn check_compression(path: &Path) -> Result<(), Failure> {
     let is_unwritten =
         |extension: &OsStr| UNWRITTEN.iter().any(|other| extension.eq_ignore_ascii_case(other));

@@ -226,7 +226,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let mut interrupted = match &index {
         Some(index) if targets.output_file().is_some() && !args.restart => {
             let run = DedupRun::resume(&index.begin_write()?, &plan.key)?;
-            // Of a run that was interrupted at its very beginning, there is nothing to go on with.
+            // A run that was interrupted at its very beginning has left nothing to go on with.
             run.filter(|run| !run.judged().is_empty())
         }
         _ => None,
@@ -330,8 +330,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     }
     if repeated > 0 {
         message(&format!(
-            "{} replaced earlier ones of this run that have the same id, so copies of those earlier \
-             texts are kept; if ids repeat from file to file, say --id hash",
+            "{} replaced earlier ones of this run that have the same id, so copies of those \
+             earlier texts are kept; if ids repeat from file to file, say --id hash",
             count(repeated, "record")
         ));
     }
