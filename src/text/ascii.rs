@@ -1,9 +1,8 @@
 //! Folds ASCII: lower case and white space, many bytes at a time.
 
-#[cfg(all(target_arch = "x86_64", not(target_feature = "avx512vbmi2")))]
-use super::ascii_wide;
+#[cfg(target_arch = "x86_64")]
+use super::ascii_wide::{avx2, avx512};
 use multiversion::multiversion;
-#[cfg(not(target_feature = "avx512vbmi2"))]
 use multiversion::target::match_target;
 
 /// The room that [`fold_ascii`] needs besides that for the text.
@@ -12,22 +11,21 @@ pub(super) const SLACK: usize = 8;
 /// Folds ASCII to the front of `out`, and returns the length of what it wrote: white space becomes
 /// a space, and a space after a space is left out.
 ///
-/// Takes some .06 ns a byte with AVX-512 VBMI2, which can close gaps within a register, and some .7
-/// without, where it folds eight bytes at a time.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512vbmi+avx512vbmi2+bmi1+bmi2+popcnt"))]
+/// Takes some .06 ns a byte with AVX-512 VBMI2, .2 with AVX2, and .7 without both, where it folds
+/// eight bytes at a time.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512vbmi+avx512vbmi2+bmi1+bmi2+popcnt",
+    "x86_64+avx2+bmi1+bmi2+popcnt",
+))]
 pub(super) fn fold_ascii(
     text: &[u8],
     lower: bool,
     after_space: &mut bool,
     out: &mut [u8],
 ) -> usize {
-    // If all of the program is compiled for AVX-512, nothing is chosen here, and the function for
-    // AVX-512 could not be called without `unsafe`.
-    #[cfg(target_feature = "avx512vbmi2")]
-    let (read, mut length) = (0, 0);
-    #[cfg(not(target_feature = "avx512vbmi2"))]
     let (read, mut length) = match_target! {
-        "x86_64+avx512bw+avx512vbmi2" => ascii_wide::fold(text, lower, after_space, out),
+        "x86_64+avx512bw+avx512vbmi2" => avx512::fold(text, lower, after_space, out),
+        "x86_64+avx2+bmi2+popcnt" => avx2::fold(text, lower, after_space, out),
         _ => (0, 0),
     };
     let (words, rest) = text[read..].as_chunks::<8>();
@@ -126,7 +124,7 @@ mod tests {
     }
 
     proptest! {
-        // Pieces of less than 8 bytes are folded byte by byte, those of less than 64 in words.
+        // Pieces of less than 8 bytes are folded byte by byte, those of less than 32 in words.
         #[test]
         fn pieces_of_every_size_fold_as_the_definition_says(
             text in "([A-Z]{0,3}[\\x00-\\x7f]{1,9}[ \\t\\n\\r]{0,20}| {60,140}){0,40}",
@@ -134,7 +132,7 @@ mod tests {
         ) {
             let cased = if lower { text.to_ascii_lowercase() } else { text.clone() };
             let words: Vec<_> = cased.split_whitespace().collect();
-            for size in [1, 7, 8, 63, 64, 65, 127, 200, 10_000] {
+            for size in [1, 7, 8, 31, 32, 33, 63, 64, 65, 127, 200, 10_000] {
                 let folded = in_pieces(&text, size, lower);
                 prop_assert_eq!(folded.trim_end_matches(' '), words.join(" "), "{}", size);
             }
