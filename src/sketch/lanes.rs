@@ -22,7 +22,7 @@ pub(super) const VALUE_BITS: u32 = 30;
 const FALLBACK: u32 = ROUNDS << VALUE_BITS;
 
 /// The value of an empty lane. No other value equals it, as those of the fallback are limited.
-const EMPTY: u32 = u32::MAX;
+pub(super) const EMPTY: u32 = u32::MAX;
 
 /// The random constants of a sketch, derived from a seed.
 #[derive(Clone, Debug)]
