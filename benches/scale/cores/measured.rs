@@ -8,7 +8,7 @@ use crate::system::scratch;
 use std::collections::HashMap;
 use std::fs;
 use std::ops::AddAssign;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ pub struct Parts {
     pub inserting: Duration,
     /// The writer's thread: to commit.
     pub committing: Duration,
-    /// The library's threads: the work that the writer shares among them.
+    /// The writer's and the library's threads: the work that they share.
     pub sharing: Duration,
     /// How long the writer waits for the disk.
     pub disk: Duration,
@@ -67,14 +67,15 @@ pub fn measure(corpus: &Path, blocks: &[Block]) -> Outcome<Parts> {
         runs.push((threads(corpus)?, insertion(corpus, blocks)?));
     }
     let of = |time: fn(&(Threads, Insertion)) -> Duration| least(runs.iter().map(time));
-    // The command also counts outcomes, frees documents, starts and ends.
-    let committing = of(|run| run.1.committing)?;
+    let (committing, sharing) = (of(|run| run.1.committing)?, of(|run| run.1.sharing)?);
     Ok(Parts {
         reading: of(|run| run.0.reader)?,
         parsing: of(|run| run.0.parser)?,
-        inserting: of(|run| run.0.main)?.saturating_sub(committing),
+        // The command also counts outcomes, frees documents, starts and ends. With one thread, it
+        // shares nothing, so this thread does all of the library's work.
+        inserting: of(|run| run.0.main + run.0.library)?.saturating_sub(committing + sharing),
         committing,
-        sharing: of(|run| run.0.library)?,
+        sharing,
         disk: of(|run| run.1.disk)?,
         merging: of(|run| run.0.merge)?,
     })
@@ -155,24 +156,29 @@ fn ran_so_far(thread: &Path) -> Option<Duration> {
     stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
-/// How long this thread has run, and how long it has waited for a core.
-fn own_times() -> [Duration; 2] {
-    let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+/// How long a thread has run, and how long it has waited for a core.
+fn times_of(thread: &Path) -> [Duration; 2] {
+    let stat = fs::read_to_string(thread.join("schedstat")).unwrap_or_default();
     let mut times = stat.split(' ').flat_map(str::parse).map(Duration::from_nanos);
     [times.next().unwrap_or_default(), times.next().unwrap_or_default()]
 }
 
 /// What the threads of the command do not tell: how much of the writer's time is spent on commits,
-/// and how long it waits for the disk.
+/// how much of its work it can share, and how long it waits for the disk.
 #[derive(Clone, Copy, Debug, Default)]
 struct Insertion {
     committing: Duration,
+    sharing: Duration,
     disk: Duration,
 }
 
 /// Inserts the documents of a corpus as the command does, after they were prepared.
+///
+/// The library shares work between this thread and one other. Each takes the next piece when it is
+/// done with one, so both do half of it.
 fn insertion(corpus: &Path, blocks: &[Block]) -> Outcome<Insertion> {
     let folder = scratch()?;
+    let threads = threads_of_insertion();
     let index = Index::create(folder.path().join("insertion.twx"))?;
     let corpus = fs::read(corpus)?;
     let mut sum = Insertion::default();
@@ -192,43 +198,50 @@ fn insertion(corpus: &Path, blocks: &[Block]) -> Outcome<Insertion> {
             let room = (BATCH as usize - in_batch).min(documents.len());
             let later = documents.split_off(room);
             in_batch += room;
-            let (before, start) = (Clocks::now(), Instant::now());
+            let (before, start) = (Clocks::now(&threads), Instant::now());
             let open = match &mut txn {
                 Some(txn) => txn,
                 none => none.insert(index.begin_write()?),
             };
             open.insertion().documents(documents)?;
-            let between = Clocks::now();
+            let between = Clocks::now(&threads);
             documents = later;
             if in_batch >= BATCH as usize || at == corpus.len() && documents.is_empty() {
                 in_batch = 0;
                 txn.take().map_or(Ok(()), WriteTxn::commit)?;
             }
-            let (after, took) = (Clocks::now(), start.elapsed());
-            sum.committing += after.own - between.own;
-            sum.disk += took.saturating_sub(after.all() - before.all());
+            let (after, took) = (Clocks::now(&threads), start.elapsed());
+            let helped = after.pool - between.pool;
+            sum.committing += (after.own - between.own).saturating_sub(helped);
+            sum.sharing += 2 * (after.pool - before.pool);
+            // The other thread of two works while this one does.
+            let ran = after.own + after.waited - before.own - before.waited;
+            sum.disk += took.saturating_sub(ran);
         }
     }
     Ok(sum)
 }
 
-/// How long threads have run so far, and waited for cores that others had.
+/// This thread, and those of the pool on which the library shares its work.
+fn threads_of_insertion() -> Vec<PathBuf> {
+    let this = || fs::read_link("/proc/thread-self").map(|link| Path::new("/proc").join(link));
+    let pool = rayon::broadcast(|_| this());
+    [this()].into_iter().chain(pool).flatten().collect()
+}
+
+/// How long threads have run so far.
 struct Clocks {
     own: Duration,
-    /// The thread on which the library shares its work.
-    pool: Duration,
+    /// How long this thread has waited for a core that another had.
     waited: Duration,
+    /// The threads on which the library shares its work.
+    pool: Duration,
 }
 
 impl Clocks {
-    fn now() -> Self {
-        let [own, own_waited] = own_times();
-        let pool = rayon::broadcast(|_| own_times());
-        let [ran, waited] = pool.first().copied().unwrap_or_default();
-        Self { own, pool: ran, waited: own_waited + waited }
-    }
-
-    fn all(&self) -> Duration {
-        self.own + self.pool + self.waited
+    fn now(threads: &[PathBuf]) -> Self {
+        let times: Vec<_> = threads.iter().map(|thread| times_of(thread)).collect();
+        let [own, waited] = times.first().copied().unwrap_or_default();
+        Self { own, waited, pool: times.iter().skip(1).map(|[ran, _]| *ran).sum() }
     }
 }

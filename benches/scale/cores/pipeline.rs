@@ -7,6 +7,7 @@ use crate::cores::waiting::{Cores, Role, SLOWED, idle};
 use crate::ingest::BATCH;
 use rayon::prelude::*;
 use rayon::{ScopeFifo, ThreadPool, ThreadPoolBuilder};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -149,10 +150,24 @@ impl<'p> Pipeline<'p> {
         }
         for _ in 0..SHARED_TIMES {
             self.cores.work(&self.writer, own / SHARED_TIMES);
-            let work = |_| self.cores.work(&self.threads, shared / SHARED_TIMES / SHARED_PARTS);
-            self.library.install(|| (0..SHARED_PARTS).into_par_iter().for_each(work));
+            self.share(shared / SHARED_TIMES);
             idle(&self.writer, HANDING);
         }
+    }
+
+    /// Shares work, as `src/store/parallel.rs` does: the writer takes parts of it, too.
+    fn share(&self, shared: Duration) {
+        let next = AtomicU32::new(0);
+        let work = |role| {
+            while next.fetch_add(1, Ordering::Relaxed) < SHARED_PARTS {
+                self.cores.work(role, shared / SHARED_PARTS);
+            }
+        };
+        self.library.in_place_scope(|scope| {
+            (1..self.library.current_num_threads())
+                .for_each(|_| scope.spawn(|_| work(&self.threads)));
+            work(&self.writer);
+        });
     }
 }
 
