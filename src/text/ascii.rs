@@ -1,7 +1,7 @@
 //! Folds ASCII: lower case and white space, many bytes at a time.
 
 #[cfg(target_arch = "x86_64")]
-use super::ascii_wide::{avx2, avx512};
+use super::ascii_wide;
 use multiversion::multiversion;
 use multiversion::target::match_target;
 
@@ -24,8 +24,8 @@ pub(super) fn fold_ascii(
     out: &mut [u8],
 ) -> usize {
     let (read, mut length) = match_target! {
-        "x86_64+avx512bw+avx512vbmi2" => avx512::fold(text, lower, after_space, out),
-        "x86_64+avx2+bmi2+popcnt" => avx2::fold(text, lower, after_space, out),
+        "x86_64+avx512bw+avx512vbmi2" => ascii_wide::avx512::fold(text, lower, after_space, out),
+        "x86_64+avx2+bmi2+popcnt" => ascii_wide::avx2::fold(text, lower, after_space, out),
         _ => (0, 0),
     };
     let (words, rest) = text[read..].as_chunks::<8>();

@@ -11,6 +11,7 @@ mod examples;
 mod expiry;
 mod fixtures;
 mod following;
+mod found;
 mod history;
 mod hostile;
 mod inputs;

@@ -1,6 +1,7 @@
 //! Compares estimates for multisets with the sum of minima over the sum of maxima.
 
-use crate::support::{Place, similar_pairs};
+use crate::found::similar_pairs;
+use crate::support::Place;
 use std::collections::BTreeMap;
 use twindex::{Agreement, Index, Normalization, Shingle, Shingler, Sketcher};
 

@@ -1,7 +1,8 @@
 //! Compares the planned size of an index with files that were built, and compacted files with
 //! others.
 
-use crate::support::{Place, Random, all_ids, assert_clean, similar_pairs, text, tiny};
+use crate::found::similar_pairs;
+use crate::support::{Place, Random, all_ids, assert_clean, text, tiny};
 use std::ops::{ControlFlow, Range};
 use twindex::{Document, Error, Index, ReadOnlyIndex, Result, Signature, Space};
 

@@ -1,6 +1,5 @@
 //! Shared helpers of the tests: temporary indexes, made-up texts, brute force.
 
-use std::collections::BTreeMap;
 use tempfile::TempDir;
 use twindex::{CheckReport, Index, IndexOptions, Settings, Signature, Snapshot};
 
@@ -96,11 +95,4 @@ pub fn assert_clean(report: &CheckReport) {
 
 pub fn all_ids(snapshot: &Snapshot) -> Vec<String> {
     snapshot.ids().collect::<Result<_, _>>().expect("ids can be read")
-}
-
-/// All pairs that an index finds, with their similarities.
-pub fn similar_pairs(snapshot: &Snapshot, threshold: f64) -> BTreeMap<(String, String), f64> {
-    let pairs = snapshot.pairs(threshold).expect("a threshold");
-    let pairs = pairs.map(|pair| pair.expect("a pair"));
-    pairs.map(|pair| ((pair.a, pair.b), pair.similarity)).collect()
 }

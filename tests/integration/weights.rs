@@ -1,6 +1,7 @@
 //! Weighted sets: the statistics of their sketch, and indexes of them compared with brute force.
 
-use crate::support::{Place, Random, assert_clean, estimate, similar_pairs};
+use crate::found::similar_pairs;
+use crate::support::{Place, Random, assert_clean, estimate};
 use std::collections::BTreeMap;
 use twindex::{
     Agreement, Document, Error, Index, Normalization, Shingle, Shingler, Sketcher, Tokens, Weights,

@@ -1,7 +1,7 @@
 //! Reads JSON strings eight bytes at a time, or 32 or 64 where the processor can.
 
 #[cfg(target_arch = "x86_64")]
-use super::json_wide::{avx2, avx512};
+use super::json_wide;
 use multiversion::multiversion;
 use multiversion::target::match_target;
 use std::borrow::Cow;
@@ -73,9 +73,11 @@ fn write_unescaped(bytes: &[u8], plain: usize, out: &mut Vec<u8>) -> Option<(usi
     loop {
         let (read, written) = match_target! {
             "x86_64+avx512bw+avx512vbmi+avx512vbmi2" => {
-                avx512::unescape(&bytes[at..], &mut out[length..])
+                json_wide::avx512::unescape(&bytes[at..], &mut out[length..])
             }
-            "x86_64+avx2+bmi1+bmi2+popcnt" => avx2::unescape(&bytes[at..], &mut out[length..]),
+            "x86_64+avx2+bmi1+bmi2+popcnt" => {
+                json_wide::avx2::unescape(&bytes[at..], &mut out[length..])
+            }
             _ => (0, 0),
         };
         (at, length) = (at + read, length + written);
