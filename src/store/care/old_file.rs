@@ -200,16 +200,20 @@ impl<'p> OldFile<'p> {
                 if length > LONGEST || start + length as u64 > self.length {
                     continue;
                 }
+                // Content may look like the beginning of a long page. Few places are those of long
+                // pages, so little of the file is read for that.
+                let order = (length as u64).div_ceil(PAGE_BYTES).next_power_of_two();
+                let Some(number) = PageNumber::at(start, order.trailing_zeros() as u8) else {
+                    continue;
+                };
                 if length > bytes.len() {
                     bytes.resize(length, 0);
                     self.read_bytes(start, &mut bytes)?;
                 }
                 let Some(page) = Page::new(&bytes, *shape) else { continue };
                 let Some(tree) = missing.remove(&page.checksum()) else { continue };
-                let order = (length as u64).div_ceil(PAGE_BYTES).next_power_of_two();
-                let number = PageNumber::at(start, order.trailing_zeros() as u8);
-                let root = number.map(|number| Named { number, ..tree.root });
-                found.extend(root.map(|root| (tree.root.number, Tree { root, ..tree })));
+                let root = Named { number, ..tree.root };
+                found.push((tree.root.number, Tree { root, ..tree }));
             }
         }
         Ok(found)

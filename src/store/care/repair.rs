@@ -200,7 +200,8 @@ fn salvage(
         let missing = counters.documents.saturating_sub(repair.documents);
         repair.lost = missing.max(named);
     }
-    if repair.documents == 0 && repair.lost > 0 && repair.lost_ids.is_empty() {
+    // An empty index would take everything for new.
+    if repair.documents == 0 && repair.lost > 0 {
         let fault = left.fault.unwrap_or_else(|| PageFault::of_file("no row can be read"));
         return Err(old.error(fault));
     }

@@ -6,7 +6,7 @@ use crate::store::bytes::schema::{
 };
 use crate::store::progress::unwatched;
 use crate::store::sim::testing::{TUNING, documents, filled, filled_with_texts, open};
-use redb::{Database, ReadableDatabase, ReadableTable, WriteTransaction};
+use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, WriteTransaction};
 use tempfile::TempDir;
 
 fn path(folder: &TempDir) -> PathBuf {
@@ -40,6 +40,14 @@ fn rows(folder: &TempDir) -> Vec<(u32, Vec<u8>, Vec<u8>)> {
         (number.value(), record.value().to_vec(), signature.value().to_vec())
     });
     rows.collect()
+}
+
+/// The length of the file, and the number of its records.
+fn length_and_records(folder: &TempDir) -> (u64, u64) {
+    let length = path(folder).metadata().expect("a file").len();
+    let database = Database::open(path(folder)).expect("opened");
+    let txn = database.begin_read().expect("begun");
+    (length, txn.open_table(DOCUMENTS).expect("a table").len().expect("counted"))
 }
 
 fn assert_clean(folder: &TempDir) {
@@ -174,6 +182,19 @@ fn a_damaged_page_loses_only_the_documents_on_it() {
     assert_eq!((repair.documents, repair.lost), (1599, 1), "{:?}", repair.cause);
     assert_eq!(repair.lost_ids, ["1001"]);
     assert_clean(&folder);
+}
+
+#[test]
+fn a_repair_that_would_keep_no_document_is_refused() {
+    let folder = tampered(|txn| {
+        let mut signatures = txn.open_table(SIGNATURES).expect("a table");
+        signatures.retain(|_, _| false).expect("written");
+    });
+    let before = length_and_records(&folder);
+    let refused = repair_file(&path(&folder)).expect_err("refused");
+    assert!(matches!(refused, Error::Damaged { .. }), "{refused}");
+    assert_eq!(length_and_records(&folder), before);
+    assert!(!folder.path().join("x.twx.damaged").exists());
 }
 
 #[test]
