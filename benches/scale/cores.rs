@@ -29,7 +29,7 @@ pub fn run(corpus: &Path) -> Outcome<Vec<Row>> {
     rayon::ThreadPoolBuilder::new().num_threads(2).build_global()?;
     let blocks = blocks::cut(corpus)?;
     let bytes: usize = blocks.iter().map(Block::bytes).sum();
-    progress("measuring on one thread");
+    progress("measuring");
     let parts = measured::measure(corpus, &blocks)?;
     let mut rows = parts_of(&parts);
     let mut one = None;

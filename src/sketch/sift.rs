@@ -45,8 +45,9 @@ pub(super) fn sift<'a>(
 // Each of the functions below moves those hashes to the front of `room` that are less than the
 // greatest lane, and returns their number. If that would not pay, it returns `None`.
 //
-// If all of the program is compiled for such a processor, `multiversion` chooses nothing, and the
-// function could not be called without `unsafe`. In its place is one that does nothing.
+// If all of the program is compiled for such a processor, the version of `sift` for any processor
+// goes this way, too, and could not call the function without `unsafe`. In its place is one that
+// does nothing.
 
 #[cfg(all(target_arch = "x86_64", not(target_feature = "avx512f")))]
 mod avx512 {
@@ -181,6 +182,7 @@ mod nothing {
         None
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;

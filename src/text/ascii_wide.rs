@@ -4,8 +4,9 @@
 //! [`fold_ascii`](super::ascii::fold_ascii) does, as long as `out` has room for a block. It returns
 //! the number of bytes read and the number written.
 //!
-//! If all of the program is compiled for such a processor, `multiversion` chooses nothing, and the
-//! function could not be called without `unsafe`. In its place is one that reads nothing.
+//! If all of the program is compiled for such a processor, the version of the caller for any
+//! processor goes this way, too, and could not call the function without `unsafe`. In its place is
+//! one that reads nothing.
 #![cfg(target_arch = "x86_64")]
 
 #[cfg(not(target_feature = "avx512vbmi2"))]
@@ -108,7 +109,7 @@ pub(super) mod avx2 {
         for (word, kept) in words.into_iter().zip(kept.to_le_bytes()) {
             let order = _mm_cvtsi64_si128(PACKED[usize::from(kept)].cast_signed());
             let packed = _mm_cvtsi128_si64(_mm_shuffle_epi8(_mm_cvtsi64_si128(word), order));
-            // Never more than eight bytes before the end.
+            // There is room: each word before this one gave eight bytes at most.
             if let Some(room) = out[written..].first_chunk_mut() {
                 *room = packed.to_le_bytes();
             }

@@ -240,6 +240,8 @@ struct Clocks {
 
 impl Clocks {
     fn now(threads: &[PathBuf]) -> Self {
+        // The system adds up the time of a running thread at most every 4 ms, and when it yields.
+        thread::yield_now();
         let times: Vec<_> = threads.iter().map(|thread| times_of(thread)).collect();
         let [own, waited] = times.first().copied().unwrap_or_default();
         Self { own, waited, pool: times.iter().skip(1).map(|[ran, _]| *ran).sum() }

@@ -60,8 +60,8 @@ pub(crate) fn check(plan: &Plan<'_>, index: Option<&Index>) -> Result<(), Failur
     if runs.is_empty() && !args.restart {
         PartialFile::check_free(first)?;
         return Err(anyhow!(
-            "{}: was left by a run with another index, which may go on with it; delete it, or add \
-             --restart to replace it",
+            "{}: was left by a run that this index does not know, which may still go on with it; \
+             delete it, or add --restart to replace it",
             partial_path(first).display()
         )
         .into());
