@@ -171,6 +171,17 @@ impl DedupRun {
         Ok(Self::stored_run(txn, key)?.filter(|run| run.row.stage == now))
     }
 
+    /// Finds the finished run with this key that was remembered last, whatever has changed since.
+    /// Its [`judged`](Self::judged) input and [`notes`](Self::notes) tell what it has done.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] if the index cannot be read.
+    pub fn last_finished(txn: &WriteTxn, key: impl AsRef<[u8]>) -> Result<Option<Self>> {
+        let run = Self::stored_run(txn, key)?;
+        Ok(run.filter(|run| matches!(run.row.stage, DedupStage::Finished(_))))
+    }
+
     /// All interrupted runs, whatever their keys, in no particular order. Their
     /// [`notes`](Self::notes) tell which output each has begun, so that another run does not
     /// replace what only that output has.
@@ -209,6 +220,16 @@ impl DedupRun {
     /// The numbers that the caller saved last.
     pub fn notes(&self) -> [u64; 10] {
         self.row.notes
+    }
+
+    /// Replaces these numbers in memory. [`remember`](Self::remember) stores them.
+    pub fn set_notes(&mut self, notes: [u64; 10]) {
+        self.row.notes = notes;
+    }
+
+    /// The same run under another key, so that it can be [remembered](Self::remember) under both.
+    pub fn with_key(self, key: impl AsRef<[u8]>) -> Self {
+        Self { key: xxh3(key.as_ref()), ..self }
     }
 
     /// Whether all documents are judged, so that only the output remains to be completed.

@@ -396,7 +396,7 @@ impl<'a> Writing<'a> {
     fn finish(mut self, targets: &Targets) -> Result<(), Failure> {
         self.kept.sync(true)?;
         let spool = self.audit.finish()?;
-        self.kept.finish()?;
+        self.kept.finish().map(drop)?;
         targets.deliver()?;
         if let Some(spool) = spool {
             spool.discard()?;

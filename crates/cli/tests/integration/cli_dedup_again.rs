@@ -1,6 +1,6 @@
 //! A deduplication that is stopped or killed and started again ends as an unbroken one.
 
-use crate::command::{Done, Running, Shell, jsonl, number_from, report};
+use crate::command::{Running, Shell, jsonl, number_from, report};
 use crate::support::{Random, text};
 use std::hash::{BuildHasher, RandomState};
 use std::thread::sleep;
@@ -91,117 +91,6 @@ fn a_deduplication_killed_again_and_again_ends_with_the_same_output_and_audit() 
             "{words}: {killed} of {rounds} killed, {resumed} with something to go on from"
         ));
     }
-}
-
-/// Killed after its last commit, a run has done everything but tell so.
-#[test]
-fn a_finished_deduplication_that_is_started_again_empties_no_output() {
-    for words in [WORDS, &WORDS.replace(" --removed gone", "")] {
-        let words = words.replace(" -q", " --skip-known");
-        let shell = begin(300);
-        let first = shell.run(&words).succeeds();
-        let expected = result(&shell);
-        assert!(!expected.0.is_empty());
-        let again = shell.run(&words).succeeds();
-        assert!(again.stderr.starts_with("already finished: removed "), "{again:?}");
-        assert!(again.stderr.ends_with("; out is unchanged, --restart starts over\n"), "{again:?}");
-        assert!(result(&shell) == expected, "{words}");
-        assert_eq!(shell.names().len(), 3 + usize::from(words.contains("gone")), "{words}");
-
-        // The counts are those of the run that did the work.
-        let counts = |done: &Done| {
-            let summary = done.summary();
-            ["added", "replaced", "unchanged", "duplicates", "empty", "failed", "bytes"]
-                .map(|field| summary[field].clone())
-        };
-        let told = shell.run(&format!("{words} --json")).succeeds();
-        assert_eq!(told.summary()["already_finished"], true);
-        let fresh = begin(300).run(&format!("{words} --json")).succeeds();
-        assert_eq!(fresh.summary()["already_finished"], false);
-        assert_eq!(counts(&told), counts(&fresh));
-
-        // Killed before it deleted its copy of the audit, the run prints it once more.
-        if !words.contains("gone") {
-            shell.write("out.removed.part", &fresh.stdout);
-            assert_eq!(shell.run(&words).succeeds().stdout, first.stdout);
-            assert!(result(&shell) == expected && !shell.path("out.removed.part").exists());
-        }
-    }
-}
-
-#[test]
-fn a_finished_deduplication_is_run_anew_when_anything_has_changed() {
-    let words = "dedup i.twx in.jsonl --json -o out --removed gone --skip-known";
-    let finished = begin(60);
-    finished.run(words).succeeds();
-    let expected = result(&finished);
-    let runs_anew = |shell: &Shell, words: &str, what: &str| {
-        let done = shell.run(words).succeeds();
-        assert_eq!(done.summary()["already_finished"], false, "{what}");
-        assert_eq!(done.summary()["interrupted"], false, "{what}");
-    };
-    let input = String::from_utf8(finished.read("in.jsonl")).expect("UTF-8");
-    let changed = |what: &str, change: &dyn Fn(&Shell)| {
-        let shell = finished.copy();
-        change(&shell);
-        runs_anew(&shell, words, what);
-        // That run has finished now.
-        assert_eq!(shell.run(words).succeeds().summary()["already_finished"], true, "{what}");
-    };
-    changed("one record more", &|shell| {
-        shell.write("in.jsonl", input.clone() + &jsonl(&[("n", "new")]));
-    });
-    changed("a letter changed", &|shell| shell.write("in.jsonl", input.replacen('a', "e", 1)));
-    changed("no output", &|shell| std::fs::remove_file(shell.path("out")).expect("removed"));
-    changed("no audit", &|shell| std::fs::remove_file(shell.path("gone")).expect("removed"));
-    changed("an output with more", &|shell| shell.write("out", [&expected.0[..], b"x"].concat()));
-    changed("a document removed", &|shell| {
-        let id = &shell.ids()[0];
-        shell.run(&format!("remove i.twx -q {id}")).succeeds();
-    });
-    runs_anew(&finished.copy(), &format!("{words} --restart"), "--restart");
-    runs_anew(&finished.copy(), &words.replace(" --skip-known", ""), "another command");
-    // A document that is added, by another run too, changes nothing.
-    finished.pipe("add i.twx -q -", jsonl(&[("another", "another text")])).succeeds();
-    finished.pipe("dedup i.twx -q - -o other", jsonl(&[("third", "a third text")])).succeeds();
-    assert_eq!(finished.run(words).succeeds().summary()["already_finished"], true);
-    assert!((finished.read("out"), finished.read("gone")) == (expected.0, expected.1));
-}
-
-#[test]
-fn another_index_that_has_changed_and_standard_input_are_judged_anew() {
-    let shell = begin(60);
-    shell.pipe("add other.twx -q -", jsonl(&[("other", "another text")])).succeeds();
-    let words = "dedup i.twx in.jsonl --json -o out --removed gone --against other.twx";
-    let told = |words: &str| shell.run(words).succeeds().summary()["already_finished"].clone();
-    assert_eq!((told(words), told(words)), (false.into(), true.into()));
-    shell.pipe("add other.twx -q -", shell.read("in.jsonl")).succeeds();
-    assert_eq!(told(words), false);
-
-    let words = "dedup i.twx --json -o new --skip-known -";
-    for kept in [1, 0] {
-        let done = shell.pipe(words, jsonl(&[("new", "a new text")])).succeeds();
-        assert_eq!(done.summary()["already_finished"], false);
-        assert_eq!(shell.read("new").iter().filter(|byte| **byte == b'\n').count(), kept);
-    }
-}
-
-#[test]
-fn a_finished_deduplication_with_touch_renews_the_times_and_keeps_its_output() {
-    let words = "dedup i.twx in.jsonl --json -o out --removed gone --skip-known --touch";
-    let young = begin(60);
-    young.run(words).succeeds();
-    let expected = result(&young);
-    let inserted = |shell: &Shell| {
-        let get = shell.run(&format!("get i.twx --json {}", expected.2[0])).succeeds();
-        get.json()[0]["inserted"].clone()
-    };
-    let before = inserted(&young);
-    sleep(Duration::from_millis(1_100));
-    let done = young.run(words).succeeds();
-    assert_eq!(done.summary()["already_finished"], true);
-    assert!((young.read("out"), young.read("gone")) == (expected.0, expected.1));
-    assert_ne!(inserted(&young), before);
 }
 
 #[test]

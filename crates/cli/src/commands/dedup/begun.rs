@@ -3,7 +3,10 @@
 use crate::commands::dedup::chosen;
 use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::completion::forget;
-use crate::commands::dedup::deduplication::{Counts, Deduplication, InputRecord};
+use crate::commands::dedup::deduplication::{
+    Counts, Deduplication, InputRecord, set_stored_output,
+};
+use crate::commands::dedup::overwriting::{self, KeptBefore};
 use crate::commands::dedup::reporting;
 use crate::commands::outputs::choices::Choices;
 use crate::commands::outputs::kept::Kept;
@@ -48,6 +51,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) key: ResumeKey,
     /// What else must be the same if the run is to be known as finished; `None` if it cannot be.
     pub(crate) circumstances: Option<ResumeKey>,
+    /// What the output holds of an earlier run, if this run leaves out what is known.
+    pub(crate) kept_before: Option<KeptBefore>,
 }
 
 /// A run that has an index and outputs.
@@ -164,6 +169,12 @@ impl<'a> Begun<'a> {
             deduplication.discard(&index)?;
             return Err(error.into());
         }
+        if let Some(before) = deduplication.would_lose().filter(|_| !interrupted) {
+            txn.commit()?;
+            let refused = overwriting::would_lose(plan, before, &deduplication.counts);
+            deduplication.discard(&index)?;
+            return Err(refused);
+        }
         deduplication.store(&mut txn, !interrupted)?;
         txn.commit()?;
         progress.finish();
@@ -171,16 +182,19 @@ impl<'a> Begun<'a> {
             deduplication.kept.committed()?;
             return Ok((deduplication.counts, None));
         }
-        let Deduplication { kept, mut audit, run, counts, similarities, .. } = deduplication;
+        let Deduplication { kept, mut audit, mut run, counts, similarities, .. } = deduplication;
         if let Some(findings) = reporting::of_audit(plan, &index, &mut audit, &counts)? {
             report(&counts, findings)?;
         }
         // If the process is killed before `end` commits, the next run completes these steps.
         index.flush()?;
         let spool = audit.finish()?;
-        match kept {
+        let content = match kept {
             Kept::Choices(choices) => chosen::write(plan, *choices)?,
             kept => kept.finish()?,
+        };
+        if let Some(content) = content {
+            set_stored_output(&mut run, content);
         }
         plan.targets.deliver()?;
         if plan.targets.output_file().is_some() {
@@ -222,21 +236,28 @@ impl Plan<'_> {
 
     /// Ends a run whose output is complete, and remembers it if its input can be read again.
     pub(crate) fn end(&self, index: &Index, run: DedupRun) -> Result<(), Failure> {
-        let Some(circumstances) = &self.circumstances else { return forget(index, run) };
         let mut txn = index.begin_write()?;
-        run.remember(&mut txn, circumstances)?;
+        overwriting::remember_kept(self, &mut txn, &run)?;
+        match &self.circumstances {
+            Some(circumstances) => run.remember(&mut txn, circumstances)?,
+            None => run.finish(&mut txn)?,
+        }
         Ok(txn.commit()?)
     }
 
     /// Starts the output. Of records in an order of preference, it notes which are kept.
     pub(crate) fn create_kept(&self) -> Result<Kept, Failure> {
-        match &self.targets.out {
+        let mut kept = match &self.targets.out {
             Some(_) if self.args.keep.is_ordered() && self.targets.writes() => {
                 let choices = Choices::create(self.targets.output_file().as_deref())?;
-                Ok(Kept::Choices(Box::new(choices)))
+                Kept::Choices(Box::new(choices))
             }
-            out => Kept::create(out.as_ref()),
+            out => Kept::create(out.as_ref())?,
+        };
+        if self.kept_before.is_some() {
+            kept.hold();
         }
+        Ok(kept)
     }
 
     /// Continues the output of an interrupted run; `None` if it has changed.
@@ -246,7 +267,10 @@ impl Plan<'_> {
                 let choices = Choices::resume(&file, content)?;
                 Ok(choices.map(|choices| Kept::Choices(Box::new(choices))))
             }
-            _ => Kept::resume(self.targets.out.as_ref(), content),
+            _ => {
+                let held = self.kept_before.is_some();
+                Kept::resume(self.targets.out.as_ref(), content, held)
+            }
         }
     }
 

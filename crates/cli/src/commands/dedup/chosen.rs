@@ -4,18 +4,19 @@ use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::command::Purpose;
 use crate::commands::outputs::choices::{Choice, Choices};
 use crate::commands::outputs::kept::Kept;
+use crate::commands::outputs::partial_file::LengthAndHash;
 use crate::run::failure::Failure;
 use crate::terminal::interrupt;
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::{Context, anyhow};
 
 /// Reads the input again, and writes the chosen records to the output of the run, which gets its
-/// name.
+/// name. Returns the content of the output.
 ///
 /// # Errors
 ///
 /// Fails if a chosen record is not there any more, or if the user interrupts.
-pub(super) fn write(plan: &Plan<'_>, choices: Choices) -> Result<(), Failure> {
+pub(super) fn write(plan: &Plan<'_>, choices: Choices) -> Result<Option<LengthAndHash>, Failure> {
     let Plan { args, targets, settings, global, .. } = *plan;
     let mut chosen = choices.sorted()?;
     let mut next = || chosen.next().transpose().context("a temporary file");
@@ -48,8 +49,8 @@ pub(super) fn write(plan: &Plan<'_>, choices: Choices) -> Result<(), Failure> {
     if wanted.is_some() {
         return Err(changed("the input"));
     }
-    kept.sync(true)?;
-    kept.finish()
+    let content = kept.sync(true)?;
+    Ok(kept.finish()?.or(content))
 }
 
 /// The error for an input that is not what was judged.

@@ -211,7 +211,11 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         against,
         key,
         circumstances,
+        kept_before: None,
     };
+    if let Some(index) = &index {
+        plan.kept_before = overwriting::kept_before(&plan, index)?;
+    }
     let sum_up = |(counts, failed): (&Counts, u64), recall: Option<f64>, ended: Ended| {
         sum_up(args, counts, failed, recall, start.elapsed().as_secs_f64(), ended)
     };
@@ -262,7 +266,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         }
         if finished.is_some() {
             // The records are judged again only to renew times.
-            plan.targets = &silent;
+            (plan.targets, plan.kept_before) = (&silent, None);
         }
     }
     if interrupted.is_none() && finished.is_none() {

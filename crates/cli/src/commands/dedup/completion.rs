@@ -4,7 +4,7 @@
 use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::chosen;
 use crate::commands::dedup::command::{Dedup, Purpose};
-use crate::commands::dedup::deduplication::{Counts, stored_outputs};
+use crate::commands::dedup::deduplication::{Counts, set_stored_output, stored_outputs};
 use crate::commands::dedup::preferred::Preferred;
 use crate::commands::dedup::reporting;
 use crate::commands::outputs::audit::Audit;
@@ -28,13 +28,13 @@ use twindex::{DedupInput, DedupRun, Index};
 /// input whether it may be the same: the sizes of the files, and the states of the other indexes.
 ///
 /// `None` for a run that is not remembered when it has finished, because its input cannot be read
-/// twice, or its output is no file.
+/// twice, or its output is no file or folder of this machine.
 pub(crate) fn circumstances(args: &Dedup, targets: &Targets) -> Option<ResumeKey> {
-    // Whether all files of a folder are as they were left is not looked at. A run in an order of
-    // preference does not know what its output was.
-    let Some(Target::File(_)) = targets.out.as_ref().filter(|_| !args.keep.is_ordered()) else {
-        return None;
-    };
+    match (&targets.out, &targets.delivery) {
+        (Some(Target::File(_)), _) | (Some(Target::Folder(_)), None) => {}
+        // The files of a folder behind an address are not looked at.
+        _ => return None,
+    }
     let mut key = ResumeKey::default();
     for path in &args.paths {
         let found = std::fs::metadata(path).ok()?;
@@ -62,7 +62,7 @@ pub(crate) fn circumstances(args: &Dedup, targets: &Targets) -> Option<ResumeKey
 /// and deletes the copy.
 pub(crate) fn finished(plan: &Plan<'_>, index: &Index) -> Result<Option<(Counts, u64)>, Failure> {
     let Plan { args, targets, .. } = *plan;
-    let (Some(out), Some(spool)) = (targets.output_file(), targets.spool()) else {
+    let (Some(out), Some(spool)) = (&targets.out, targets.spool()) else {
         return Ok(None);
     };
     let Some(circumstances) = plan.circumstances.as_ref().filter(|_| !args.restart) else {
@@ -74,7 +74,7 @@ pub(crate) fn finished(plan: &Plan<'_>, index: &Index) -> Result<Option<(Counts,
     let audit = !targets.audit_is_file() || PartialFile::is_complete(&spool, audit_content)?;
     let kept = match &targets.delivery {
         Some(delivery) => delivery.is_there(kept_content)?,
-        None => PartialFile::is_complete(&out, kept_content)?,
+        None => kept::is_complete(out, kept_content)?,
     };
     if !audit || !kept {
         return Ok(None);
@@ -150,7 +150,7 @@ fn printed_spool(
 pub(crate) fn complete(
     plan: &Plan<'_>,
     index: &Index,
-    run: DedupRun,
+    mut run: DedupRun,
     report: impl FnOnce(u64, Findings) -> Result<(), Failure>,
 ) -> Result<Option<u64>, Failure> {
     let Plan { args, targets, .. } = *plan;
@@ -161,19 +161,18 @@ pub(crate) fn complete(
         true => PartialFile::complete(&spool, audit_content)?,
         false => true,
     };
-    let is_kept = || match plan.args.keep.is_ordered() {
+    let complete = || match plan.args.keep.is_ordered() {
         false => kept::complete(target, kept_content),
         true => match Choices::resume(&out, kept_content)? {
-            Some(choices) => chosen::write(plan, choices).map(|()| true),
-            None => Ok(false),
+            Some(choices) => chosen::write(plan, choices),
+            None => Ok(None),
         },
     };
     if !audit {
         return Err(changed_error(&partial_path(&spool)));
     }
-    if !is_kept()? {
-        return Err(changed_error(&partial_path(&out)));
-    }
+    let Some(content) = complete()? else { return Err(changed_error(&partial_path(&out))) };
+    set_stored_output(&mut run, content);
     targets.deliver()?;
     let (found, failed) = read_again(plan)?;
     let same = found == run.judged();

@@ -1,6 +1,7 @@
 //! One run of `dedup`: judges each record, writes or audits it, and stores the progress.
 
 use crate::commands::dedup::begun::Plan;
+use crate::commands::dedup::overwriting::{self, KeptBefore};
 use crate::commands::dedup::removal::Remove;
 use crate::commands::dedup::repetition::Repetition;
 use crate::commands::outputs::audit::{Audit, known_values, passages_of};
@@ -14,7 +15,6 @@ use crate::input::TextForm;
 use crate::report::Histogram;
 use crate::run::failure::Failure;
 use crate::run::preference::Rank;
-use crate::run::resume_key::ResumeKey;
 use crate::terminal::output::likeness;
 use anyhow::anyhow;
 use serde_json::Value;
@@ -73,6 +73,11 @@ impl Counts {
         ]
     }
 
+    /// The records that were not in the index and are now.
+    pub(crate) const fn inserted(&self) -> u64 {
+        self.added + self.replaced
+    }
+
     /// Reads the counts that a run has stored.
     pub(crate) fn of(run: &DedupRun) -> Self {
         let [.., added, replaced, unchanged, duplicates, empty, bytes] = run.notes();
@@ -93,8 +98,11 @@ impl Counts {
 
 /// Begins a run to a file, and commits that it has begun: if it is killed before it has judged
 /// anything, the partial files that it leaves are known to be its own.
-fn begun(key: &ResumeKey, index: &Index) -> Result<DedupRun, Failure> {
-    let (mut run, mut txn) = (DedupRun::begin(key), index.begin_write()?);
+fn begun(plan: &Plan<'_>, index: &Index) -> Result<DedupRun, Failure> {
+    let (mut run, mut txn) = (DedupRun::begin(&plan.key), index.begin_write()?);
+    if plan.kept_before.is_none() {
+        overwriting::forget_kept(plan, &mut txn)?;
+    }
     let nothing = (0, xxh3_64(b""));
     run.save(&mut txn, Counts::default().notes(nothing, nothing))?;
     txn.commit()?;
@@ -108,6 +116,14 @@ const HALF: u64 = u32::MAX as u64;
 pub(crate) fn stored_outputs(run: &DedupRun) -> (LengthAndHash, LengthAndHash) {
     let [kept_bytes, kept_hash, audit_bytes, audit_hash, ..] = run.notes();
     ((kept_bytes, kept_hash), (audit_bytes, audit_hash))
+}
+
+/// Replaces the length and hash of the output that a run stores.
+pub(crate) fn set_stored_output(run: &mut DedupRun, (bytes, hash): LengthAndHash) {
+    let [_, _, rest @ ..] = run.notes();
+    let mut notes = [bytes, hash, 0, 0, 0, 0, 0, 0, 0, 0];
+    notes[2..].copy_from_slice(&rest);
+    run.set_notes(notes);
 }
 
 /// A record of the input. If its document has no id, the run assigns one when it judges it.
@@ -167,7 +183,7 @@ impl<'a> Deduplication<'a> {
                 let audit = PartialFile::resume(&spool, audit)?.ok_or_else(|| changed(&spool))?;
                 (run, kept, Some(audit))
             }
-            (_, Some(_), _) => (begun(key, index)?, plan.create_kept()?, None),
+            (_, Some(_), _) => (begun(plan, index)?, plan.create_kept()?, None),
             _ => (DedupRun::begin(key), plan.create_kept()?, None),
         };
         let counts = Counts::of(&run);
@@ -200,6 +216,14 @@ impl<'a> Deduplication<'a> {
         let keeps_nothing = added + replaced + unchanged == 0;
         let args = self.plan.args;
         keeps_nothing && !args.skip_known && !args.dry_run && self.repetition.is_found()
+    }
+
+    /// What an earlier run has kept of the same input, if this run keeps less of it.
+    pub(crate) fn would_lose(&self) -> Option<KeptBefore> {
+        let is_less = |before: &KeptBefore| {
+            before.input == self.run.given() && self.counts.inserted() < before.records
+        };
+        self.plan.kept_before.filter(is_less)
     }
 
     /// The error for an input that differs from that of the interrupted run.

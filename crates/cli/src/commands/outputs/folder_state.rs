@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::Xxh3;
 
 /// The path of the state of a folder. It never has this name; see [`partial_path`].
 pub(crate) fn state_path(folder: &Path) -> PathBuf {
@@ -22,6 +23,23 @@ pub(crate) fn forget_state(folder: &Path) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// The content of a folder of these shards, in the order of their names: the sum of their lengths,
+/// and a hash of their names, lengths and hashes.
+pub(crate) fn content_of<S: AsRef<str>>(
+    shards: impl IntoIterator<Item = (S, LengthAndHash)>,
+) -> LengthAndHash {
+    let (mut total, mut hash) = (0, Xxh3::new());
+    for (name, (length, content)) in shards {
+        let name = name.as_ref();
+        total += length;
+        for number in [name.len() as u64, length, content] {
+            hash.update(&number.to_le_bytes());
+        }
+        hash.update(name.as_bytes());
+    }
+    (total, hash.digest())
 }
 
 /// A line of the state: a shard as it was at a commit.
@@ -84,6 +102,11 @@ impl FolderState {
     /// The shards that are complete.
     pub(crate) fn all_complete(&self) -> impl Iterator<Item = (&String, LengthAndHash)> {
         self.complete.iter().map(|(shard, content)| (shard, *content))
+    }
+
+    /// The content of the whole folder, if all its shards are complete.
+    pub(crate) fn content(&self) -> LengthAndHash {
+        content_of(self.all_complete())
     }
 
     /// The shard that was being written when the state was synced last.

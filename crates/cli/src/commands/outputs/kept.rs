@@ -4,7 +4,7 @@ use crate::commands::outputs::choices::Choices;
 use crate::commands::outputs::kept_file::{self, KeptFile};
 use crate::commands::outputs::kept_folder::{self, KeptFolder};
 use crate::commands::outputs::kept_output::OutputRecord;
-use crate::commands::outputs::partial_file::{LengthAndHash, OutputWriter};
+use crate::commands::outputs::partial_file::{LengthAndHash, OutputWriter, PartialFile};
 use crate::commands::outputs::targets::Target;
 use crate::input::TableHead;
 use crate::run::failure::Failure;
@@ -33,18 +33,27 @@ impl Kept {
         })
     }
 
-    /// Continues the output that an interrupted run has written; `None` if it has changed.
+    /// Continues the output that an interrupted run has written; `None` if it has changed. `held`
+    /// says that nothing of it gets its name before the end.
     pub(crate) fn resume(
         target: Option<&Target>,
         content: LengthAndHash,
+        held: bool,
     ) -> Result<Option<Self>, Failure> {
         Ok(match target {
             Some(Target::File(file)) => KeptFile::resume(file, content)?.map(Self::File),
             Some(Target::Folder(folder)) => {
-                KeptFolder::resume(folder, content)?.map(|kept| Self::Folder(Box::new(kept)))
+                KeptFolder::resume(folder, content, held)?.map(|kept| Self::Folder(Box::new(kept)))
             }
             Some(Target::Stream(_) | Target::Nowhere) | None => None,
         })
+    }
+
+    /// Gives nothing its name before the end.
+    pub(crate) fn hold(&mut self) {
+        if let Self::Folder(folder) = self {
+            folder.hold();
+        }
     }
 
     /// Says where the next records come from.
@@ -108,22 +117,35 @@ impl Kept {
         }
     }
 
-    /// Completes the output: files get their names. What was only noted has none.
-    pub(crate) fn finish(self) -> Result<(), Failure> {
+    /// Completes the output: files get their names. What was only noted has none. Returns the
+    /// content of a folder, which the last [`sync`](Self::sync) does not tell.
+    pub(crate) fn finish(self) -> Result<Option<LengthAndHash>, Failure> {
         match self {
-            Self::Nowhere | Self::Choices(_) => Ok(()),
-            Self::File(file) => file.finish(),
-            Self::Folder(folder) => folder.finish(),
+            Self::Nowhere | Self::Choices(_) => Ok(None),
+            Self::File(file) => file.finish().map(|()| None),
+            Self::Folder(folder) => folder.finish().map(Some),
         }
     }
 }
 
-/// Completes the output of an interrupted run that has judged all its records. Returns false if the
-/// output is not as that run has left it.
-pub(crate) fn complete(target: &Target, content: LengthAndHash) -> Result<bool, Failure> {
+/// Completes the output of an interrupted run that has judged all its records, and returns its
+/// content. Returns `None` if it is not as that run has left it.
+pub(crate) fn complete(
+    target: &Target,
+    content: LengthAndHash,
+) -> Result<Option<LengthAndHash>, Failure> {
     match target {
-        Target::File(file) => kept_file::complete(file, content),
+        Target::File(file) => Ok(kept_file::complete(file, content)?.then_some(content)),
         Target::Folder(folder) => kept_folder::complete(folder, content),
+        Target::Stream(_) | Target::Nowhere => Ok(None),
+    }
+}
+
+/// Whether the output of a finished run is there with this content.
+pub(crate) fn is_complete(target: &Target, content: LengthAndHash) -> Result<bool, Failure> {
+    match target {
+        Target::File(file) => PartialFile::is_complete(file, content),
+        Target::Folder(folder) => kept_folder::is_complete(folder, content),
         Target::Stream(_) | Target::Nowhere => Ok(false),
     }
 }

@@ -1,16 +1,17 @@
 //! A folder of kept records: a file for each file of the input.
 
-use crate::commands::outputs::folder_state::{FolderState, state_path};
+use crate::commands::outputs::folder_state::{FolderState, content_of, state_path};
 use crate::commands::outputs::kept_file::{self, KeptFile};
 use crate::commands::outputs::kept_output::OutputRecord;
 use crate::commands::outputs::partial_file::{
-    LengthAndHash, changed_error, create_folders, partial_path,
+    LengthAndHash, PartialFile, changed_error, create_folders, partial_path,
 };
 use crate::commands::outputs::shards::ShardFolder;
 use crate::input::is_there;
 use crate::run::failure::Failure;
 use crate::run::records::Source;
 use anyhow::{Context, anyhow};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -30,6 +31,8 @@ pub(crate) struct KeptFolder {
     resumed: Option<(usize, KeptFile)>,
     /// Shards that are complete but for their names. They are closed, as there may be many.
     sealed: Vec<usize>,
+    /// Whether they get their names at the end only.
+    held: bool,
 }
 
 impl KeptFolder {
@@ -40,15 +43,20 @@ impl KeptFolder {
         Ok(Self::new(folder, FolderState::create(&state)?, None))
     }
 
-    /// Continues the output of an interrupted run, if it is as that run has stored it.
+    /// Continues the output of an interrupted run, if it is as that run has stored it. Its complete
+    /// shards get their names, unless all of them are to wait for the end.
     pub(crate) fn resume(
         folder: &ShardFolder,
         content: LengthAndHash,
+        held: bool,
     ) -> Result<Option<Self>, Failure> {
         let Some(state) = FolderState::resume(&state_path(&folder.path), content)? else {
             return Ok(None);
         };
-        complete_all(folder, &state)?;
+        let sealed = match held {
+            true => still_sealed(folder, &state)?,
+            false => complete_all(folder, &state).map(|()| Vec::new())?,
+        };
         let mut resumed = None;
         if let Some((name, content)) = state.current() {
             let path = folder.path.join(name);
@@ -57,12 +65,18 @@ impl KeptFolder {
             let kept = KeptFile::resume(&path, *content)?.ok_or_else(changed)?;
             resumed = Some((at.ok_or_else(changed)?, kept));
         }
-        Ok(Some(Self::new(folder, state, resumed)))
+        Ok(Some(Self { sealed, held, ..Self::new(folder, state, resumed) }))
     }
 
     fn new(folder: &ShardFolder, state: FolderState, resumed: Option<(usize, KeptFile)>) -> Self {
-        let (at, current, sealed) = (None, None, Vec::new());
-        Self { folder: folder.clone(), state, at, current, resumed, sealed }
+        let (at, current, sealed, held) = (None, None, Vec::new(), false);
+        Self { folder: folder.clone(), state, at, current, resumed, sealed, held }
+    }
+
+    /// Gives no shard its name before the end, so that [`discard`](Self::discard) leaves all files
+    /// of an earlier run as they were.
+    pub(crate) fn hold(&mut self) {
+        self.held = true;
     }
 
     /// Goes on with the shard of the next records. Completes those before it.
@@ -176,8 +190,12 @@ impl KeptFolder {
         self.state.sync()
     }
 
-    /// Gives the complete shards their names.
+    /// Gives the complete shards their names, unless they wait for the end.
     pub(crate) fn committed(&mut self) -> Result<(), Failure> {
+        if self.held { Ok(()) } else { self.name_all() }
+    }
+
+    fn name_all(&mut self) -> Result<(), Failure> {
         for at in std::mem::take(&mut self.sealed) {
             kept_file::name(&self.path_of(at))?;
         }
@@ -196,19 +214,55 @@ impl KeptFolder {
         self.state.into_file().discard()
     }
 
-    /// Gives the last shards their names. The state stays until the run has ended.
-    pub(crate) fn finish(mut self) -> Result<(), Failure> {
-        self.committed()
+    /// Gives the last shards their names, and returns the content of the folder. The state stays
+    /// until the run has ended.
+    pub(crate) fn finish(mut self) -> Result<LengthAndHash, Failure> {
+        self.name_all()?;
+        Ok(self.state.content())
     }
 }
 
-/// Completes the folder of an interrupted run that has judged all its records. Returns false if its
-/// state is not as that run has left it.
-pub(crate) fn complete(folder: &ShardFolder, content: LengthAndHash) -> Result<bool, Failure> {
-    match FolderState::resume(&state_path(&folder.path), content)? {
-        Some(state) => complete_all(folder, &state).map(|()| true),
-        None => Ok(false),
+/// Completes the folder of an interrupted run that has judged all its records, and returns its
+/// content. Returns `None` if its state is not as that run has left it.
+pub(crate) fn complete(
+    folder: &ShardFolder,
+    content: LengthAndHash,
+) -> Result<Option<LengthAndHash>, Failure> {
+    let Some(state) = FolderState::resume(&state_path(&folder.path), content)? else {
+        return Ok(None);
+    };
+    complete_all(folder, &state)?;
+    Ok(Some(state.content()))
+}
+
+/// Whether the shards of a folder have this content.
+pub(crate) fn is_complete(folder: &ShardFolder, content: LengthAndHash) -> Result<bool, Failure> {
+    let files = folder.shards.iter().map(|shard| (&shard.name, folder.path.join(&shard.name)));
+    let files: BTreeMap<_, _> = files.collect();
+    let lengths = files.values().filter_map(|file| fs::metadata(file).ok());
+    if lengths.map(|found| found.len()).sum::<u64>() != content.0 {
+        return Ok(false);
     }
+    let mut found = Vec::new();
+    for (name, file) in files {
+        found.extend(PartialFile::content_of(&file)?.map(|content| (name, content)));
+    }
+    Ok(content_of(found) == content)
+}
+
+/// The shards that are complete but for their names. Fails if one is not as it was left.
+fn still_sealed(folder: &ShardFolder, state: &FolderState) -> Result<Vec<usize>, Failure> {
+    let mut sealed = Vec::new();
+    for (name, content) in state.all_complete() {
+        let path = folder.path.join(name);
+        let at = folder.shards.iter().position(|shard| shard.name == *name);
+        match at.filter(|_| partial_path(&path).exists()) {
+            Some(at) if PartialFile::begins_with(&path, content)? => sealed.push(at),
+            Some(_) => return Err(changed_error(&partial_path(&path))),
+            None => {}
+        }
+    }
+    Ok(sealed)
 }
 
 /// Gives the shards that are complete their names, unless they have them already. Fails if one is

@@ -113,6 +113,18 @@ impl PartialFile {
         Ok(whole && File::open(path).and_then(read).with_context(place)?.is_some())
     }
 
+    /// The length and hash of a file that has its final name; `None` if there is none.
+    pub fn content_of(path: &Path) -> Result<Option<LengthAndHash>, Failure> {
+        let place = || path.display().to_string();
+        let mut file = match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened.with_context(place)?,
+        };
+        let mut hash = HashWriter(Xxh3::new());
+        let length = io::copy(&mut file, &mut hash).with_context(place)?;
+        Ok(Some((length, hash.0.digest())))
+    }
+
     /// Returns the last byte before compression, or `None` if nothing was written.
     pub fn last(&self) -> Option<u8> {
         self.last
@@ -211,6 +223,20 @@ impl Write for PartialFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
+    }
+}
+
+/// Hashes what is written to it.
+struct HashWriter(Xxh3);
+
+impl Write for HashWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -110,6 +110,19 @@ impl Targets {
         self.delivery.as_ref().map_or(Ok(()), Delivery::clean_up)
     }
 
+    /// Whether the output holds something already. One behind an address is taken to.
+    pub(crate) fn is_there(&self) -> bool {
+        let is_there = |file: &Path| file.metadata().is_ok_and(|found| found.len() > 0);
+        match &self.out {
+            _ if self.delivery.is_some() => true,
+            Some(Target::File(file)) => is_there(file),
+            Some(Target::Folder(folder)) => {
+                folder.shards.iter().any(|shard| is_there(&folder.path.join(&shard.name)))
+            }
+            Some(Target::Stream(_) | Target::Nowhere) | None => false,
+        }
+    }
+
     /// Returns the output if it is a folder.
     pub(crate) fn folder(&self) -> Option<&Path> {
         match &self.out {

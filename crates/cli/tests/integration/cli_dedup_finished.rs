@@ -1,0 +1,237 @@
+//! A deduplication that has finished and is started again loses nothing of its output.
+
+use crate::cli_dedup_again::{WORDS, begin, result};
+use crate::command::{Done, Shell, jsonl};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Killed after its last commit, a run has done everything but tell so.
+#[test]
+fn a_finished_deduplication_that_is_started_again_empties_no_output() {
+    for words in [WORDS, &WORDS.replace(" --removed gone", "")] {
+        let words = words.replace(" -q", " --skip-known");
+        let shell = begin(300);
+        let first = shell.run(&words).succeeds();
+        let expected = result(&shell);
+        assert!(!expected.0.is_empty());
+        let again = shell.run(&words).succeeds();
+        assert!(again.stderr.starts_with("already finished: removed "), "{again:?}");
+        assert!(again.stderr.ends_with("; out is unchanged, --restart starts over\n"), "{again:?}");
+        assert!(result(&shell) == expected, "{words}");
+        assert_eq!(shell.names().len(), 3 + usize::from(words.contains("gone")), "{words}");
+
+        // The counts are those of the run that did the work.
+        let counts = |done: &Done| {
+            let summary = done.summary();
+            ["added", "replaced", "unchanged", "duplicates", "empty", "failed", "bytes"]
+                .map(|field| summary[field].clone())
+        };
+        let told = shell.run(&format!("{words} --json")).succeeds();
+        assert_eq!(told.summary()["already_finished"], true);
+        let fresh = begin(300).run(&format!("{words} --json")).succeeds();
+        assert_eq!(fresh.summary()["already_finished"], false);
+        assert_eq!(counts(&told), counts(&fresh));
+
+        // Killed before it deleted its copy of the audit, the run prints it once more.
+        if !words.contains("gone") {
+            shell.write("out.removed.part", &fresh.stdout);
+            assert_eq!(shell.run(&words).succeeds().stdout, first.stdout);
+            assert!(result(&shell) == expected && !shell.path("out.removed.part").exists());
+        }
+    }
+}
+
+/// Changes after which a run is judged anew, although its input is the same.
+type Change = fn(&Shell);
+const CHANGES: [(&str, Change); 2] = [
+    ("an output with more", |shell| {
+        let out = shell.read("out");
+        shell.write("out", [&out[..], b"\n"].concat());
+    }),
+    ("a document removed", |shell| {
+        let id = &shell.ids()[0];
+        shell.run(&format!("remove i.twx -q {id}")).succeeds();
+    }),
+];
+
+#[test]
+fn a_finished_deduplication_is_run_anew_when_anything_has_changed() {
+    let words = "dedup i.twx in.jsonl --json -o out --removed gone --skip-known";
+    // The folder is part of the command, so each change needs one that has finished in its own.
+    let run_once = |words: &str| {
+        let shell = begin(60);
+        shell.run(words).succeeds();
+        assert_eq!(shell.run(words).succeeds().summary()["already_finished"], true);
+        shell
+    };
+    let finished = run_once(words);
+    let expected = result(&finished);
+    let runs_anew = |shell: &Shell, words: &str, what: &str| {
+        let done = shell.run(words).succeeds();
+        assert_eq!(done.summary()["already_finished"], false, "{what}");
+        assert_eq!(done.summary()["interrupted"], false, "{what}");
+    };
+    let input = String::from_utf8(finished.read("in.jsonl")).expect("UTF-8");
+    let changed = |what: &str, change: &dyn Fn(&Shell)| {
+        let shell = run_once(words);
+        change(&shell);
+        runs_anew(&shell, words, what);
+        // That run has finished now.
+        assert_eq!(shell.run(words).succeeds().summary()["already_finished"], true, "{what}");
+    };
+    changed("one record more", &|shell| {
+        shell.write("in.jsonl", input.clone() + &jsonl(&[("n", "new")]));
+    });
+    changed("a letter changed", &|shell| shell.write("in.jsonl", input.replacen('a', "e", 1)));
+    changed("no output", &|shell| std::fs::remove_file(shell.path("out")).expect("removed"));
+    let plain = words.replace(" --skip-known", "");
+    for (what, change) in CHANGES {
+        let shell = run_once(&plain);
+        change(&shell);
+        runs_anew(&shell, &plain, what);
+        // Only without what is known would the output lose something.
+        let shell = run_once(words);
+        change(&shell);
+        let out = shell.read("out");
+        for _ in 0..2 {
+            shell.run(words).fails_with("add --restart to replace this one");
+            assert!(shell.read("out") == out, "{what}");
+        }
+        assert_eq!(shell.names().len(), finished.names().len(), "{what}: {:?}", shell.names());
+        runs_anew(&shell, &format!("{words} --restart"), what);
+        assert!(shell.read("out").len() < expected.0.len(), "{what}");
+    }
+    runs_anew(&run_once(words), &format!("{words} --restart"), "--restart");
+    runs_anew(&run_once(words), &plain, "another command");
+    // A document that is added, by another run too, changes nothing.
+    finished.pipe("add i.twx -q -", jsonl(&[("another", "another text")])).succeeds();
+    finished.pipe("dedup i.twx -q - -o other", jsonl(&[("third", "a third text")])).succeeds();
+    assert_eq!(finished.run(words).succeeds().summary()["already_finished"], true);
+    assert!((finished.read("out"), finished.read("gone")) == (expected.0, expected.1));
+}
+
+#[test]
+fn another_index_that_has_changed_and_standard_input_are_judged_anew() {
+    let shell = begin(60);
+    shell.pipe("add other.twx -q -", jsonl(&[("other", "another text")])).succeeds();
+    let words = "dedup i.twx in.jsonl --json -o out --removed gone --against other.twx";
+    let told = |words: &str| shell.run(words).succeeds().summary()["already_finished"].clone();
+    assert_eq!((told(words), told(words)), (false.into(), true.into()));
+    shell.pipe("add other.twx -q -", shell.read("in.jsonl")).succeeds();
+    assert_eq!(told(words), false);
+
+    let words = "dedup i.twx --json -o new --skip-known -";
+    let stream = || jsonl(&[("new", "a new text")]);
+    assert_eq!(shell.pipe(words, stream()).succeeds().summary()["already_finished"], false);
+    let new = shell.read("new");
+    assert!(!new.is_empty());
+    shell.pipe(words, stream()).fails_with("new: holds 1 record that an earlier run of this");
+    assert!(shell.read("new") == new);
+    let other = jsonl(&[("newer", "another new text")]);
+    assert_eq!(shell.pipe(words, other).succeeds().counted("added"), 1);
+    std::fs::remove_file(shell.path("new")).expect("removed");
+    assert_eq!(shell.pipe(words, stream()).succeeds().counted("unchanged"), 1);
+    assert!(shell.read("new").is_empty());
+}
+
+#[test]
+fn a_finished_deduplication_with_touch_renews_the_times_and_keeps_its_output() {
+    let words = "dedup i.twx in.jsonl --json -o out --removed gone --skip-known --touch";
+    let young = begin(60);
+    young.run(words).succeeds();
+    let expected = result(&young);
+    let inserted = |shell: &Shell| {
+        let get = shell.run(&format!("get i.twx --json {}", expected.2[0])).succeeds();
+        get.json()[0]["inserted"].clone()
+    };
+    let before = inserted(&young);
+    sleep(Duration::from_millis(1_100));
+    let done = young.run(words).succeeds();
+    assert_eq!(done.summary()["already_finished"], true);
+    assert!((young.read("out"), young.read("gone")) == (expected.0, expected.1));
+    assert_ne!(inserted(&young), before);
+}
+
+/// Files of records for a folder of outputs. Some are duplicates.
+fn shards(shell: &Shell) {
+    for shard in 0..6 {
+        let records: String = (0..40)
+            .map(|number| {
+                let own = (0..12).map(|word| format!("w{} ", shard * 7 + number % 30 + word * 100));
+                let text = own.collect::<String>();
+                format!("{{\"id\":\"{shard}-{number}\",\"text\":\"{text}\",\"n\":{number}}}\n")
+            })
+            .collect();
+        shell.write(&format!("in/{shard}.jsonl"), records);
+    }
+}
+
+fn written(shell: &Shell) -> Vec<Vec<u8>> {
+    (0..6).map(|shard| shell.read(&format!("out/{shard}.jsonl"))).collect()
+}
+
+#[test]
+fn a_folder_and_an_order_of_preference_are_known_as_finished() {
+    let orders = ["-o out/", "-o out/ --keep max:n", "-o out.jsonl --keep max:n"];
+    for order in orders {
+        let shell = Shell::new();
+        shards(&shell);
+        let words = format!("dedup i.twx in --json --removed gone --skip-known {order}");
+        let result = || match order.contains("jsonl") {
+            true => vec![shell.read("out.jsonl")],
+            false => written(&shell),
+        };
+        let first = shell.run(&words).succeeds();
+        let whole = result();
+        assert!(whole.concat().len() > 1_000 && first.counted("duplicates") > 50, "{first:?}");
+        let again = shell.run(&words).succeeds();
+        assert_eq!(again.summary()["already_finished"], true, "{order}");
+        assert_eq!(again.counted("added"), first.counted("added"), "{order}");
+        assert!(result() == whole, "{order}");
+
+        // A shard that was changed shows, also if it has the same length.
+        let shard = if order.contains("jsonl") { "out.jsonl" } else { "out/3.jsonl" };
+        let changed = String::from_utf8(shell.read(shard)).expect("UTF-8").replacen('w', "v", 1);
+        shell.write(shard, &changed);
+        shell.run(&words).fails_with("add --restart to replace this one");
+        assert_eq!(shell.read(shard), changed.as_bytes(), "{order}");
+        let plain = words.replace(" --skip-known", "");
+        assert_eq!(shell.run(&plain).succeeds().summary()["already_finished"], false);
+        assert!(result() == whole, "{order}: what is known is written again");
+        shell.run(&format!("{words} --restart")).succeeds();
+        assert!(result().concat().is_empty(), "{order}");
+    }
+}
+
+#[test]
+fn a_refused_run_that_is_killed_and_goes_on_is_refused_too() {
+    for out in ["out/", "out.jsonl"] {
+        let shell = Shell::new();
+        shards(&shell);
+        let words = format!("dedup i.twx in -q --batch 20 --skip-known --removed gone -o {out}");
+        shell.run(&words).succeeds();
+        let result = || match out {
+            "out/" => written(&shell),
+            file => vec![shell.read(file)],
+        };
+        let whole = result();
+        let removed = shell.ids()[0].clone();
+        shell.run(&format!("remove i.twx -q {removed}")).succeeds();
+        let clock = Instant::now();
+        shell.run(&words).fails_with("add --restart to replace this one");
+        let length = clock.elapsed();
+        for round in 0..8 {
+            let running = shell.start(&words);
+            sleep(length.mul_f64((f64::from(round) + 0.5) / 8.0));
+            running.kill();
+            assert!(result() == whole, "{out}, round {round}");
+        }
+        shell.run(&words).fails_with("add --restart to replace this one");
+        assert!(result() == whole, "{out}");
+        // Its output was moved away, so nothing is lost.
+        let kept = if out == "out/" { "out" } else { out };
+        std::fs::rename(shell.path(kept), shell.path("safe")).expect("moved");
+        shell.run(&words).succeeds();
+        assert!(result().concat().is_empty(), "{out}");
+    }
+}
