@@ -158,8 +158,7 @@ pub(crate) fn compare_texts(
     };
     let (a, b) = (texts(&a)?, texts(&b)?);
     let hashes = |column: &TextColumn, row| {
-        let text = column.get(row)?.unwrap_or_default();
-        Ok(sketcher.shingler().set(text))
+        column.get(row).map(|text| sketcher.shingler().set(text.unwrap_or_default()))
     };
     // Pairs with one text in common mostly follow each other.
     let pairs: Vec<usize> = (0..places.a.len()).collect();
