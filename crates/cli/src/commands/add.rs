@@ -1,7 +1,7 @@
 //! `twindex add`: adds documents from files and streams to an index.
 
 use crate::commands::insert_batches::{BatchInserter, InsertOptions, PlacedDocument};
-use crate::input::{BadRecord, RecordName};
+use crate::input::BadRecord;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
@@ -67,10 +67,9 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
     args.naming.apply(&mut inputs, global.quiet);
     let (sketcher, tells_places) = (settings.sketcher()?, args.insert.tells_places());
     let records = records::start(inputs, &settings, move |record| {
-        let (id, named) = match record.name {
-            RecordName::Id(id) => (id, true),
-            RecordName::Automatic => ("#".to_owned(), false),
-        };
+        let id = record.name.into_id();
+        let named = id.is_some();
+        let id = id.unwrap_or_else(|| "#".to_owned());
         let place = record.place;
         let document = match Document::prepare(id, record.body.content(), &sketcher, &settings) {
             Ok(document) if named => document,

@@ -1,7 +1,6 @@
 //! `clusters --keep`: puts the documents of an index in an order of preference.
 
 use crate::commands::clusters::ClusteringOptions;
-use crate::input::RecordName;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::preference::{Preference, Rank};
@@ -90,10 +89,7 @@ fn of_records(
     let (keep, group_field) = (options.keep.clone(), options.group_field.clone());
     let records = records::start(inputs, settings, move |record| {
         let rank = keep.rank(&record, group_field.as_deref());
-        Ok(match record.name {
-            RecordName::Id(id) if !rank.is_unknown => Some((rank, id)),
-            _ => None,
-        })
+        Ok(record.name.into_id().filter(|_| !rank.is_unknown).map(|id| (rank, id)))
     })?;
     let progress = ProgressBar::new(global, records.expected_bytes);
     let mut progress = progress.named("reading the fields of records");

@@ -3,7 +3,6 @@
 
 use crate::commands::explain::Explain;
 use crate::commands::explain_removed::text_in_audit;
-use crate::input::RecordName;
 use crate::run::failure::Failure;
 use crate::run::records;
 use anyhow::anyhow;
@@ -79,7 +78,7 @@ fn in_file(args: &Explain, snapshot: &Snapshot, record: &str) -> Result<Named, F
     let inputs = args.input.of(std::slice::from_ref(&file), &args.index, settings.weighted);
     let wanted = id.to_owned();
     let records = records::start(inputs, settings, move |record| {
-        let is_wanted = matches!(&record.name, RecordName::Id(id) if *id == wanted);
+        let is_wanted = record.name.id() == Some(&wanted);
         Ok(is_wanted.then(|| record.body.text().map(str::to_owned)))
     })?;
     let mut messages = Vec::new();

@@ -5,7 +5,7 @@ use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::{IndexSettings, described};
 use crate::run::{ending::Ending, opening};
 use crate::terminal::messages::message;
-use crate::terminal::output::{Results, bytes, count, summary, whole_millis};
+use crate::terminal::output::{Results, bytes, count, grouped, summary, whole_millis};
 use crate::terminal::progress_bar::ProgressBar;
 use crate::terminal::{escape, interrupt};
 use anyhow::Context;
@@ -136,10 +136,12 @@ pub(crate) fn check(global: &GlobalOptions, args: &Check) -> Result<Ending, Fail
             0 => "all invariants hold".to_owned(),
             many => count(many, "violation"),
         };
-        let (documents, entries) =
-            (count(report.documents, "document"), crate::terminal::output::grouped(report.entries));
-        let sentence =
-            format!("{}: {verdict}: {documents}, {entries} band entries", args.index.display());
+        let documents = count(report.documents, "document");
+        let mut sentence = format!("{}: {verdict}: {documents}", args.index.display());
+        // Those of the latest documents are not in the file.
+        if report.entries > 0 {
+            sentence += &format!(", {} band entries", grouped(report.entries));
+        }
         summary(global, &[], &sentence);
     }
     results.flush()?;

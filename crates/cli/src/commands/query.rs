@@ -1,7 +1,7 @@
 //! `twindex query`: finds the documents that are similar to texts or to a stored document.
 
 use super::query_passages;
-use crate::input::{RawRecord, Record, RecordName, no_sequence, unmarked, weights};
+use crate::input::{RawRecord, Record, no_sequence, unmarked, weights};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::input_options::{InputOptions, announce_standard_input};
@@ -52,7 +52,8 @@ Examples:
   twindex query docs.twx --text '{\"sea\": 2.5, \"ship\": 0.5}'      an index of weights
   twindex query books.twx --containment --threshold 0.7 chapter.txt
   twindex query essays.twx --passages essay.txt --json
-  twindex query pages.twx --json - < new.jsonl")]
+  twindex query pages.twx --json - < new.jsonl
+  twindex query pages.twx --format text - < letter.txt   one text; without it, each line is one")]
 pub(crate) struct Query {
     /// The index file
     pub(crate) index: PathBuf,
@@ -109,13 +110,13 @@ struct Answer {
 
 /// The name of a record in the results, and its own id, under which it does not match itself.
 pub(super) fn names_of(record: &Record<'_>) -> (String, Option<String>) {
-    match &record.name {
+    match record.name.id() {
         // A file is named as it was typed.
-        RecordName::Id(id) if matches!(record.raw, RawRecord::File(_)) => {
-            (record.place.clone(), Some(id.clone()))
+        Some(id) if matches!(record.raw, RawRecord::File(_)) => {
+            (record.place.clone(), Some(id.to_owned()))
         }
-        RecordName::Id(id) => (id.clone(), Some(id.clone())),
-        RecordName::Automatic => (record.place.clone(), None),
+        Some(id) => (id.to_owned(), Some(id.to_owned())),
+        None => (record.place.clone(), None),
     }
 }
 

@@ -84,6 +84,8 @@ struct Removal<'i> {
     /// The number of removed documents.
     removed: u64,
     clusters: ClusterCounts,
+    /// Whether the list begins with an object of JSON, which is rarely an id.
+    begins_with_json: bool,
 }
 
 pub(crate) fn run(global: &GlobalOptions, args: &Remove) -> std::result::Result<Ending, Failure> {
@@ -98,7 +100,9 @@ pub(crate) fn run(global: &GlobalOptions, args: &Remove) -> std::result::Result<
         return report(global, &args.index, &Counts { removed, ..Counts::default() }, start);
     }
     let (ids, clusters) = Default::default();
-    let mut removal = Removal { index: &index, ids, bytes: 0, named: 0, removed: 0, clusters };
+    let (bytes, named, removed, begins_with_json) = (0, 0, 0, false);
+    let mut removal =
+        Removal { index: &index, ids, bytes, named, removed, clusters, begins_with_json };
     for id in &args.ids {
         removal.add(id)?;
     }
@@ -107,7 +111,14 @@ pub(crate) fn run(global: &GlobalOptions, args: &Remove) -> std::result::Result<
         failed = removal.add_listed(list)?;
     }
     removal.commit()?;
-    let Removal { named, removed, clusters, .. } = removal;
+    let Removal { named, removed, clusters, begins_with_json, .. } = removal;
+    if let Some(list) = args.ids_from.as_ref().filter(|_| begins_with_json && removed == 0) {
+        message(&format!(
+            "{}: its lines are JSON, and none is the id of a document; take the ids out of them, \
+             for instance with jq -r .id",
+            list.display()
+        ));
+    }
     let counts = Counts { removed, missing: named - removed, failed, clusters };
     report(global, &args.index, &counts, start)
 }
@@ -274,6 +285,7 @@ impl Removal<'_> {
         while let Some(block) = next {
             block.cut.iter().for_each(|line| bad.add_too_long(*line));
             for Line { number, text, .. } in block.lines() {
+                self.begins_with_json |= number == 1 && text.starts_with(b"{\"");
                 if let Some(id) = bad.text(number, text) {
                     self.add_entry(number, &unescaped(id), bad)?;
                 }

@@ -5,7 +5,7 @@ use crate::commands::outputs::kept::{self, Kept};
 use crate::commands::outputs::kept_output::{OutputRecord, fixed_text};
 use crate::commands::outputs::request::OutputRequest;
 use crate::commands::outputs::targets::Targets;
-use crate::input::{BadRecord, Inputs, RecordName, TextForm};
+use crate::input::{BadRecord, Inputs, TextForm};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::input_options::{InputOptions, NamingOptions, announce_standard_input};
@@ -277,10 +277,7 @@ impl Screen {
         let cuts = self.remove == Remove::Spans;
         records::start_long(inputs, &settings, move |record| {
             let place = record.place;
-            let id = match record.name {
-                RecordName::Id(id) => id,
-                RecordName::Automatic => place.clone(),
-            };
+            let id = record.name.into_id().unwrap_or_else(|| place.clone());
             let content = record.body.content();
             let known = match snapshot.known_passages(content) {
                 Ok(known) => known,

@@ -161,7 +161,7 @@ fn set(elements: &[Value], got: &Taken) -> Option<Body<'static>> {
 fn name(stream: &LineParser, number: u64) -> Option<RecordName> {
     match &stream.naming {
         Naming::Automatic => Some(RecordName::Automatic),
-        Naming::Prefix(prefix) => Some(RecordName::Id(format!("{prefix}:{number}"))),
+        Naming::Prefix(prefix) => Some(RecordName::Numbered(format!("{prefix}:{number}"))),
         Naming::Required | Naming::Path(_) => None,
     }
 }

@@ -97,12 +97,13 @@ impl LineParser {
                 (Some(Cow::Borrowed(id)), Body::Set(tokens))
             }
         };
-        let name = match (id, &self.naming) {
-            (Some(id), _) => RecordName::Id(id.into_owned()),
-            (None, Naming::Prefix(prefix)) => RecordName::Id(format!("{prefix}:{number}")),
-            (None, Naming::Path(id)) => RecordName::Id(id.clone()),
-            (None, Naming::Automatic) => RecordName::Automatic,
-            (None, Naming::Required) => {
+        let name = match id {
+            Some(id) => Some(RecordName::Id(id.into_owned())),
+            None => self.naming.name(number),
+        };
+        let name = match name {
+            Some(name) => name,
+            None => {
                 return Err(bad(match &self.format {
                     LineFormat::Json(fields) => no_field(&fields.id, "--id-field", unmarked()),
                     LineFormat::FastaRecord => "no id behind >".to_owned(),

@@ -23,8 +23,28 @@ pub fn unmarked(text: &str) -> &str {
 pub enum RecordName {
     /// It has an id.
     Id(String),
+    /// It has no id; it is named by its file, or the prefix of standard input, and its number.
+    Numbered(String),
     /// It has no id; it comes from standard input. The index gives it an id.
     Automatic,
+}
+
+impl RecordName {
+    /// The id, unless the index gives it one.
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Self::Id(id) | Self::Numbered(id) => Some(id),
+            Self::Automatic => None,
+        }
+    }
+
+    /// The id, unless the index gives it one.
+    pub fn into_id(self) -> Option<String> {
+        match self {
+            Self::Id(id) | Self::Numbered(id) => Some(id),
+            Self::Automatic => None,
+        }
+    }
 }
 
 /// A record. Its text is borrowed from the batch if possible.
@@ -176,6 +196,18 @@ pub enum Naming {
     Required,
     /// By the index.
     Automatic,
+}
+
+impl Naming {
+    /// The name of a record without an id; `None` if it must have one.
+    pub fn name(&self, number: u64) -> Option<RecordName> {
+        match self {
+            Self::Prefix(prefix) => Some(RecordName::Numbered(format!("{prefix}:{number}"))),
+            Self::Path(id) => Some(RecordName::Id(id.clone())),
+            Self::Automatic => Some(RecordName::Automatic),
+            Self::Required => None,
+        }
+    }
 }
 
 /// The message for a record that is longer than the limit.

@@ -135,13 +135,12 @@ impl Table {
         }
         let not_utf8 =
             |name: &str, error| self.bad(line, format!("field `{name}` is {}", not_utf8(error)));
-        let name = match (id, &self.naming) {
-            (Some(id), _) => {
+        let name = match id {
+            Some(id) => {
                 let id = std::str::from_utf8(&bytes[id]);
                 RecordName::Id(id.map_err(|error| not_utf8(&self.fields.id, error))?.to_owned())
             }
-            (None, Naming::Prefix(prefix)) => RecordName::Id(format!("{prefix}:{line}")),
-            (None, _) => RecordName::Automatic,
+            None => self.naming.name(line).unwrap_or(RecordName::Automatic),
         };
         bytes.truncate(text.end);
         bytes.drain(..text.start);
@@ -263,7 +262,8 @@ mod tests {
     fn records_without_an_id_are_named_by_their_line() {
         let table = "text\n\"two\nlines\"\nb\n";
         let all = taken(table, b',', Naming::Prefix("p".into())).expect("a header");
-        assert_eq!(all, [good("p:2", "two\nlines"), good("p:4", "b")]);
+        let numbered = |id: &str, text: &str| Ok((RecordName::Numbered(id.into()), text.into()));
+        assert_eq!(all, [numbered("p:2", "two\nlines"), numbered("p:4", "b")]);
         let all = taken(table, b',', Naming::Automatic).expect("a header");
         assert_eq!(all[1], Ok((RecordName::Automatic, "b".into())));
     }

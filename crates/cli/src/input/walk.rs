@@ -4,6 +4,7 @@ use super::record::BadRecord;
 use crate::remote::{Looked, RemoteFile, address, look};
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{Error, WalkBuilder};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::vec::IntoIter;
@@ -11,7 +12,7 @@ use std::vec::IntoIter;
 /// Which files of a directory are read.
 #[derive(Clone, Debug, Default)]
 pub struct WalkOptions {
-    /// Whether hidden files and folders are read.
+    /// Whether hidden files and folders are read, and marks of jobs.
     pub hidden: bool,
     /// Whether symbolic links are followed.
     pub follow: bool,
@@ -43,9 +44,10 @@ impl Walk {
                 };
                 let is_wanted = |(path, _): &(PathBuf, RemoteFile)| {
                     let below = path.strip_prefix(root).unwrap_or(path);
-                    let is_hidden = below
-                        .components()
-                        .any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
+                    let is_hidden = below.components().any(|part| {
+                        let name = part.as_os_str();
+                        name.as_encoded_bytes().starts_with(b".") || is_mark(name)
+                    });
                     (options.hidden || !is_hidden) && !globs.matched(below, false).is_ignore()
                 };
                 let found: Vec<_> = found.into_iter().filter(is_wanted).collect();
@@ -55,11 +57,23 @@ impl Walk {
                 let mut walk = WalkBuilder::new(root);
                 walk.sort_by_file_name(Ord::cmp).require_git(false);
                 walk.hidden(!options.hidden).follow_links(options.follow).overrides(globs);
+                if !options.hidden {
+                    walk.filter_entry(|entry| !is_mark(entry.file_name()));
+                }
                 Files::Local(Box::new(walk.build()))
             }
         };
         Ok(Self { root: root.to_owned(), files })
     }
+}
+
+/// Whether a file tells of a job that wrote its folder, as those of Spark, Hive and Databricks do,
+/// and has no records.
+fn is_mark(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    let whole: [&[u8]; 3] = [b"_SUCCESS", b"_common_metadata", b"_metadata"];
+    let begun: [&[u8]; 2] = [b"_committed_", b"_started_"];
+    whole.contains(&name) || begun.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Yields the next file; if it lies behind an address, with what is known of it.

@@ -279,15 +279,14 @@ impl WarcParser {
         }
         let text = decoded(body, charset(content_type)).map_err(bad)?;
         let id = head.get(self.id_field.as_deref().unwrap_or(RECORD_ID));
-        let name = match (id, &self.naming) {
-            (Some(id), _) => RecordName::Id(unbracketed(id).to_owned()),
-            (None, Naming::Prefix(prefix)) => RecordName::Id(format!("{prefix}:{number}")),
-            (None, Naming::Automatic) => RecordName::Automatic,
-            (None, _) => {
-                let field = self.id_field.as_deref().unwrap_or(RECORD_ID);
-                return Err(bad(format!("has no field `{field}`; name another with --id-field")));
-            }
+        let name = match id {
+            Some(id) => Some(RecordName::Id(unbracketed(id).to_owned())),
+            None => self.naming.name(number),
         };
+        let name = name.ok_or_else(|| {
+            let field = self.id_field.as_deref().unwrap_or(RECORD_ID);
+            bad(format!("has no field `{field}`; name another with --id-field"))
+        })?;
         let (body, raw, form) = (Body::Text(text), RawRecord::Warc(raw.into()), TextForm::Fixed);
         Ok(Some(Record { name, body, place, raw, form }))
     }

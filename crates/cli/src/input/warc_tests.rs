@@ -40,7 +40,7 @@ fn read(archive: &[u8], drip: usize, most: usize) -> Vec<Result<(String, String)
             let found = parser.record(raw).map_err(|bad| bad.to_string()).transpose();
             all.extend(found.map(|found| {
                 let record = found?;
-                let RecordName::Id(id) = record.name else { return Err("no id".to_owned()) };
+                let Some(id) = record.name.into_id() else { return Err("no id".to_owned()) };
                 Ok((id, record.body.text().unwrap_or_default().to_owned()))
             }));
         }

@@ -3,7 +3,7 @@
 use super::id_hash;
 use super::sources::SourceMap;
 use super::target::interrupted;
-use crate::input::{Body, Inputs, RawRecord, RecordName};
+use crate::input::{Body, Inputs, RawRecord};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::records;
@@ -90,10 +90,7 @@ impl InputReading {
                 met.fetch_or(value.is_some(), Ordering::Relaxed);
                 value.unwrap_or_else(|| format!("(no {field})"))
             });
-            let id = match record.name {
-                RecordName::Id(id) => id,
-                RecordName::Automatic => String::new(),
-            };
+            let id = record.name.into_id().unwrap_or_default();
             let hash = id_hash(&id);
             let text = wanted.texts.contains(&hash).then(|| shown(&record.body)).flatten();
             let is_sketched = wanted.signatures.contains(&hash);

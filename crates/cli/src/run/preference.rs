@@ -1,6 +1,6 @@
 //! Which of similar records is the better one: the rules of `--keep`.
 
-use crate::input::{Body, Record, RecordName};
+use crate::input::{Body, Record};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, fmt::temporal::DateTimeParser};
@@ -65,10 +65,7 @@ impl Preference {
             }
             .map(|place| place as u64),
         };
-        let id = match (&record.name, self) {
-            (RecordName::Id(id), Self::Id) => id.clone(),
-            _ => String::new(),
-        };
+        let id = record.name.id().filter(|_| *self == Self::Id).unwrap_or_default().to_owned();
         Rank { is_unknown: value.is_none(), value: value.unwrap_or_default(), id }
     }
 

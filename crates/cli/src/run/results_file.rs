@@ -9,6 +9,13 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
+/// Whether a path means standard output. It may be no file that can be opened by its name.
+pub fn is_standard_output(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
+        .iter()
+        .any(|name| path.as_os_str() == *name)
+}
+
 /// The output of lines.
 pub struct ResultsFile {
     target: Target,
@@ -33,7 +40,7 @@ enum Target {
 impl ResultsFile {
     /// Opens a file, or standard output if there is no path.
     pub fn new(path: Option<&Path>) -> Result<Self, Failure> {
-        let Some(path) = path else {
+        let Some(path) = path.filter(|path| !is_standard_output(path)) else {
             let out = BufWriter::with_capacity(1 << 16, io::stdout());
             let target = Target::Standard(out);
             return Ok(Self { target, compressor: None, name: None, bytes: 0 });

@@ -1,9 +1,8 @@
 //! Results as lines of text: JSON, or a table of tab-separated columns or of CSV.
 
 use crate::input::quoted;
-use crate::run::compressor::Compressor;
 use crate::run::results_file::ResultsFile;
-use crate::run::results_table::Column;
+use crate::run::results_table::{Column, extension_within};
 use crate::terminal::escape::cell;
 use crate::terminal::output::{ResultsSink, json_line, plain};
 use serde_json::Value;
@@ -27,18 +26,14 @@ enum Form {
 impl Lines {
     /// Begins a file in the form that its name says. CSV begins with the names of the columns.
     pub fn new(path: &Path, mut file: ResultsFile, columns: &[Column]) -> io::Result<Self> {
-        let packed = Compressor::of(path).is_some();
-        let path = if packed { path.with_extension("") } else { path.to_owned() };
-        let is_named =
-            |name| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(name));
-        let form = if is_named("csv") {
-            let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
-            file.write_all(csv_line(names.iter().copied().map(Cow::Borrowed)).as_bytes())?;
-            Form::Csv(names)
-        } else if is_named("tsv") {
-            Form::Tabs
-        } else {
-            Form::Json
+        let form = match extension_within(path).as_deref() {
+            Some("csv") => {
+                let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
+                file.write_all(csv_line(names.iter().copied().map(Cow::Borrowed)).as_bytes())?;
+                Form::Csv(names)
+            }
+            Some("tsv") => Form::Tabs,
+            _ => Form::Json,
         };
         Ok(Self { file, form })
     }

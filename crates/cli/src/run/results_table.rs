@@ -1,12 +1,12 @@
 //! Results in a file instead of on standard output: a table by columns, or lines, by its name.
 
-use crate::input::{STANDARD_INPUT, same_file};
+use crate::input::same_file;
 use crate::run::column_format::ColumnFormat;
 use crate::run::compressor::Compressor;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::results_columns::Table;
-use crate::run::results_file::ResultsFile;
+use crate::run::results_file::{ResultsFile, is_standard_output};
 use crate::run::results_lines::Lines;
 use crate::terminal::output::{Results, ResultsSink};
 use anyhow::{Context, anyhow};
@@ -52,8 +52,7 @@ impl ResultsOption {
         inputs: &[PathBuf],
         columns: &[Column],
     ) -> Result<Results, Failure> {
-        let Some(path) = self.output.as_ref().filter(|path| path.as_os_str() != STANDARD_INPUT)
-        else {
+        let Some(path) = self.output.as_ref().filter(|path| !is_standard_output(path)) else {
             return Ok(Results::new(global));
         };
         let name = path.display();
@@ -63,7 +62,7 @@ impl ResultsOption {
         if inputs.iter().any(|input| same_file(path, input)) {
             return Err(anyhow!("{name}: is an input; write to another file").into());
         }
-        check_compression(path)?;
+        check_results_name(path)?;
         let file = ResultsFile::new(Some(path))?;
         let sink: Box<dyn ResultsSink> = match ColumnFormat::of(path) {
             Some(format) => Box::new(Table::new(path, format, file, columns)?),
@@ -71,6 +70,30 @@ impl ResultsOption {
         };
         Ok(Results::to_file(sink))
     }
+}
+
+/// The extensions of formats that results are often wanted in and not written in.
+const OTHERS: [&str; 9] = ["avro", "db", "html", "ods", "orc", "sqlite", "xls", "xlsx", "xml"];
+
+/// Fails if the name of a file asks for a format or compression that results are not written in.
+fn check_results_name(path: &Path) -> Result<(), Failure> {
+    check_compression(path)?;
+    match extension_within(path).filter(|extension| OTHERS.contains(&extension.as_str())) {
+        Some(extension) => Err(anyhow!(
+            "{}: results are not written as .{extension}; name a file .jsonl, .csv, .tsv, .parquet \
+             or .arrow",
+            path.display()
+        )
+        .into()),
+        None => Ok(()),
+    }
+}
+
+/// The extension of a file in lower case, without that of a compression.
+pub fn extension_within(path: &Path) -> Option<String> {
+    let whole = path.with_extension("");
+    let path = if Compressor::of(path).is_some() { &whole } else { path };
+    Some(path.extension()?.to_str()?.to_ascii_lowercase())
 }
 
 /// The extensions of compressions that are not written.

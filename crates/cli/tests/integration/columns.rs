@@ -143,8 +143,10 @@ fn kept_rows_are_written_with_all_columns_and_in_order() {
         ("in.arrow", "c.parquet"),
         ("in.arrow", "d.feather"),
     ] {
-        shell.run(&format!("dedup {to}.twx {from} -o {to} --batch 60 --removed r.{to}")).succeeds();
-        assert_eq!(shell.read(&format!("r.{to}")), shell.read("removed"), "{to}");
+        shell
+            .run(&format!("dedup {to}.twx {from} -o {to} --batch 60 --removed {to}.gone"))
+            .succeeds();
+        assert_eq!(shell.read(&format!("{to}.gone")), shell.read("removed"), "{to}");
         let found = rows_of(to, shell.read(to));
         let ids = found.column_by_name("id").expect("a column").clone();
         let ids: &StringArray = ids.as_any().downcast_ref().expect("strings");

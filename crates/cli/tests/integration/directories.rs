@@ -32,6 +32,21 @@ fn hidden_files_are_read_if_asked() {
 }
 
 #[test]
+fn marks_of_jobs_are_no_texts() {
+    let shell = Shell::new();
+    shell.write("d/part-0.jsonl", "{\"id\":\"a\",\"text\":\"a text\"}\n");
+    shell.write("d/day=1/part-1.jsonl", "{\"id\":\"b\",\"text\":\"another text\"}\n");
+    for mark in ["_SUCCESS", "_metadata", "day=1/_SUCCESS", "_committed_77", "_started_77"] {
+        shell.write(&format!("d/{mark}"), "");
+    }
+    shell.write("d/_index.jsonl", "{\"id\":\"c\",\"text\":\"a third text\"}\n");
+    shell.run("dedup i.twx d -q -o out/").succeeds();
+    assert_eq!(shell.ids(), ["c", "b", "a"]);
+    let all = shell.run("add all.twx --hidden --json d").succeeds();
+    assert_eq!(all.counted("added"), 8);
+}
+
+#[test]
 fn globs_choose_and_exclude() {
     // What a glob chooses is read though it is hidden or ignored, as ripgrep does.
     read(&["-g", "*.txt"], &["d/.hidden.txt", "d/a.txt", "d/sub/c.txt", "d/sub/skip.txt"]);

@@ -53,6 +53,7 @@ mod genomes;
 mod hostile_input;
 mod identity;
 mod marked;
+mod names_of_outputs;
 mod nothing_made;
 mod packing;
 #[cfg(unix)]

@@ -4,7 +4,7 @@ use crate::commands::dedup::chosen;
 use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::completion::forget;
 use crate::commands::dedup::deduplication::{
-    Counts, Deduplication, InputRecord, set_stored_output,
+    Counts, Deduplication, InputRecord, begun, set_stored_output,
 };
 use crate::commands::dedup::overwriting::{self, KeptBefore};
 use crate::commands::dedup::reporting;
@@ -210,9 +210,15 @@ impl Deduplication<'_> {
     /// Deletes what was written of the outputs, and the progress of the run, which no later run
     /// goes on with.
     fn discard(self, index: &Index) -> Result<(), Failure> {
-        forget(index, self.run)?;
+        // If the process is killed now, what is left of the files is that of a run that has judged
+        // nothing, so the next run replaces it.
+        let run = match self.plan.targets.output_file() {
+            Some(_) => begun(self.plan, index)?,
+            None => self.run,
+        };
         self.kept.discard()?;
-        self.audit.discard()
+        self.audit.discard()?;
+        forget(index, run)
     }
 }
 

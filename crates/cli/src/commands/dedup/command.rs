@@ -9,7 +9,7 @@ use crate::commands::dedup::intake::Intake;
 use crate::commands::dedup::overwriting;
 use crate::commands::dedup::removal::RemovalOptions;
 use crate::commands::dedup::reporting;
-use crate::commands::dedup::summary::{Ended, Summary, sum_up};
+use crate::commands::dedup::summary::{Ended, Replaced, Summary, sum_up};
 use crate::commands::outputs::kept_output::OutputRecord;
 use crate::commands::outputs::request::OutputRequest;
 use crate::commands::outputs::targets::Targets;
@@ -296,10 +296,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         (counts, failed, sum_up((&counts, failed), recall, ended))
     };
     let mut told = None;
-    let mut repeated = 0;
+    let mut replaced = Replaced::default();
     let (counts, similarities, recall, given) = match begun {
         Some(run) => {
-            repeated = run.deduplication.guard.repeated();
+            replaced = run.deduplication.replaced();
             let (recall, given) = (run.recall, run.deduplication.run.given().len());
             let report = |counts: &Counts, findings| {
                 let (counts, failed, summary) = told.insert(tell(counts, Some(recall)));
@@ -332,13 +332,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     if let Some(texts) = &mut short_texts {
         texts.tell(global);
     }
-    if repeated > 0 {
-        message(&format!(
-            "{} replaced earlier ones of this run that have the same id, so copies of those \
-             earlier texts are kept; if ids repeat from file to file, say --id hash",
-            count(repeated, "record")
-        ));
-    }
+    replaced.tell();
     let ending = end(failed, &summary)?;
     if let Some(similarities) = similarities.filter(|_| counts.duplicates > 0) {
         let bars = bars(&similarities.above(threshold));
@@ -402,10 +396,10 @@ impl Dedup {
         let none = Signature::empty(settings.lanes())?;
         records::start(inputs, &settings, move |record| {
             let rank = keep.rank(&record, group_field.as_deref());
-            let (id, named) = match record.name {
-                RecordName::Id(id) => (id, true),
-                RecordName::Automatic => ("#".to_owned(), false),
-            };
+            let numbered = matches!(record.name, RecordName::Numbered(_));
+            let id = record.name.into_id();
+            let named = id.is_some();
+            let id = id.unwrap_or_else(|| "#".to_owned());
             let place = record.place;
             let text = record.body.text().filter(|_| removed_text).map(str::to_owned);
             let (written, form) = (OutputRecord::new(record.raw), record.form);
@@ -427,7 +421,7 @@ impl Dedup {
             match document {
                 Ok(document) => {
                     let document = if named { document } else { document.without_id() };
-                    Ok(InputRecord { document, place, rank, written, form, text })
+                    Ok(InputRecord { document, place, numbered, rank, written, form, text })
                 }
                 Err(error) => Err(BadRecord { place, cause: error.to_string() }),
             }

@@ -4,6 +4,7 @@ use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::overwriting::{self, KeptBefore};
 use crate::commands::dedup::removal::Remove;
 use crate::commands::dedup::repetition::Repetition;
+use crate::commands::dedup::summary::Replaced;
 use crate::commands::outputs::audit::{Audit, known_values, passages_of};
 use crate::commands::outputs::kept::Kept;
 use crate::commands::outputs::kept_output::{OutputRecord, fixed_text};
@@ -98,7 +99,7 @@ impl Counts {
 
 /// Begins a run to a file, and commits that it has begun: if it is killed before it has judged
 /// anything, the partial files that it leaves are known to be its own.
-fn begun(plan: &Plan<'_>, index: &Index) -> Result<DedupRun, Failure> {
+pub(crate) fn begun(plan: &Plan<'_>, index: &Index) -> Result<DedupRun, Failure> {
     let (mut run, mut txn) = (DedupRun::begin(&plan.key), index.begin_write()?);
     if plan.kept_before.is_none() {
         overwriting::forget_kept(plan, &mut txn)?;
@@ -131,6 +132,8 @@ pub(crate) struct InputRecord {
     pub(crate) document: Document,
     /// Where the record stands in the input, for messages.
     pub(crate) place: String,
+    /// Whether its file and number name it, as it has no id.
+    pub(crate) numbered: bool,
     /// How much it is preferred to others.
     pub(crate) rank: Rank,
     /// What the output receives if the record is kept.
@@ -158,6 +161,8 @@ pub(crate) struct Deduplication<'a> {
     met: HashSet<u64>,
     /// Whether the input repeats an earlier stream.
     repetition: Repetition,
+    /// The number of documents that were replaced by records without an id.
+    renumbered: u64,
     /// Counts what is replaced, except in a run that goes on with an interrupted one.
     pub(crate) guard: ReplaceGuard,
 }
@@ -205,8 +210,14 @@ impl<'a> Deduplication<'a> {
             in_batch: 0,
             bytes_in_batch: 0,
             met: HashSet::new(),
+            renumbered: 0,
             repetition: Repetition::default(),
         })
+    }
+
+    /// What this process has replaced.
+    pub(crate) fn replaced(&self) -> Replaced {
+        Replaced { own: self.guard.repeated(), numbered: self.renumbered }
     }
 
     /// Whether nothing is kept because the same stream without ids was deduplicated before. A dry
@@ -254,7 +265,7 @@ impl<'a> Deduplication<'a> {
         let mut records = Vec::with_capacity(incoming.len());
         let mut documents = Vec::with_capacity(incoming.len());
         let Plan { args, .. } = *self.plan;
-        for InputRecord { document, place, written, form, text, .. } in incoming {
+        for InputRecord { document, place, numbered, written, form, text, .. } in incoming {
             self.kept.admit(&written, &place)?;
             if args.removal.remove == Remove::Spans && form == TextForm::Fixed {
                 return Err(fixed_text(&place));
@@ -265,6 +276,7 @@ impl<'a> Deduplication<'a> {
             records.push(Judged {
                 bytes: document.text_bytes(),
                 empty: document.signature().is_empty(),
+                numbered,
                 written,
                 form,
                 is_copy,
@@ -307,6 +319,7 @@ impl<'a> Deduplication<'a> {
                 if self.keep(&id, done, written)? {
                     met_again.push(id.clone());
                 }
+                self.renumbered += u64::from(record.numbered && done == Inserted::Replaced);
             } else {
                 self.counts.duplicates += 1;
             }
@@ -448,6 +461,7 @@ impl<'a> Deduplication<'a> {
 struct Judged {
     bytes: u64,
     empty: bool,
+    numbered: bool,
     written: OutputRecord,
     form: TextForm,
     is_copy: bool,

@@ -34,6 +34,7 @@ struct Waiting {
     signature: Vec<u8>,
     text_hash: String,
     text_bytes: u64,
+    numbered: bool,
     fingerprints: Option<Vec<u8>>,
     /// The text or weights, if the index stores texts.
     content: Option<String>,
@@ -54,7 +55,7 @@ impl Preferred {
 
     /// Adds the next record of the input. What the output receives is not kept.
     pub(crate) fn add(&mut self, record: InputRecord) -> Result<(), Failure> {
-        let InputRecord { document, place, rank, text, .. } = record;
+        let InputRecord { document, place, numbered, rank, text, .. } = record;
         let weights = document.weights()?.map(|weights| weights.to_export());
         let waiting = Waiting {
             rank,
@@ -64,6 +65,7 @@ impl Preferred {
             signature: document.signature().to_bytes(),
             text_hash: document.text_hash().to_string(),
             text_bytes: document.text_bytes(),
+            numbered,
             fingerprints: document.fingerprints().map(<[u8]>::to_vec),
             content: weights.or_else(|| document.text().map(str::to_owned)),
             audited: text,
@@ -98,11 +100,12 @@ impl Iterator for InPreference {
     fn next(&mut self) -> Option<Self::Item> {
         let waiting = self.records.next()?;
         Some(waiting.context("a temporary file").map_err(Failure::from).and_then(|waiting| {
-            let (number, rank) = (waiting.number, waiting.rank.clone());
+            let (number, numbered, rank) = (waiting.number, waiting.numbered, waiting.rank.clone());
             let (place, text) = (waiting.place.clone(), waiting.audited.clone());
             let document = document(waiting, self.weighted)?;
             let written = OutputRecord::Chosen(Choice::of(number, &document));
-            Ok(InputRecord { document, place, rank, written, form: TextForm::Fixed, text })
+            let form = TextForm::Fixed;
+            Ok(InputRecord { document, place, numbered, rank, written, form, text })
         }))
     }
 }

@@ -4,6 +4,7 @@ use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::deduplication::Counts;
 use crate::commands::dedup::removal::Remove;
 use crate::run::global_options::GlobalOptions;
+use crate::terminal::messages::message;
 use crate::terminal::numbers::grouped;
 use crate::terminal::output::{bytes, count, listed, similarity, summary, whole_millis};
 use serde_json::Value;
@@ -30,6 +31,35 @@ impl Summary {
     /// Prints the summary.
     pub(super) fn print(&self, global: &GlobalOptions) {
         summary(global, &self.fields, &self.sentence);
+    }
+}
+
+/// The documents that a run has replaced, and whose earlier texts are not known any more.
+#[derive(Default)]
+pub(crate) struct Replaced {
+    /// By later records of the run with the same ids.
+    pub(crate) own: u64,
+    /// By records without an id, which their files and numbers name.
+    pub(crate) numbered: u64,
+}
+
+impl Replaced {
+    /// Says what may be lost by that.
+    pub(super) fn tell(&self) {
+        if self.own > 0 {
+            message(&format!(
+                "{} replaced earlier ones of this run that have the same id, so copies of those \
+                 earlier texts are kept; if ids repeat from file to file, say --id hash",
+                count(self.own, "record")
+            ));
+        } else if self.numbered > 0 {
+            message(&format!(
+                "{} without an id replaced those of an earlier file, so copies of their texts are \
+                 not known any more: the names of files and numbers of records are their ids; if \
+                 a file has new records each time, say --id hash",
+                count(self.numbered, "record")
+            ));
+        }
     }
 }
 

@@ -158,7 +158,10 @@ pub(crate) fn check(target: Option<&Target>, source: &Source) -> Result<(), Fail
     };
     match target {
         None | Some(Target::Nowhere) => Ok(()),
-        Some(Target::File(file)) => kept_file::check(file, schema),
+        Some(Target::File(file)) => {
+            kept_file::check_name(file, source.head.as_ref())?;
+            kept_file::check(file, schema)
+        }
         Some(Target::Folder(folder)) => {
             match source.file.as_deref().and_then(|file| folder.shard_of(file)) {
                 Some(shard) => kept_file::check(&folder.path.join(&shard.name), schema),

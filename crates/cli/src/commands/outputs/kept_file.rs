@@ -8,6 +8,7 @@ use crate::input::{RowSchema, TableHead};
 use crate::run::column_format::ColumnFormat;
 use crate::run::columns_file;
 use crate::run::failure::Failure;
+use crate::run::results_table::extension_within;
 use anyhow::anyhow;
 use std::path::Path;
 
@@ -147,6 +148,23 @@ pub(crate) fn check(file: &Path, schema: Option<&RowSchema>) -> Result<(), Failu
             columns_file::check(format, schema).map_err(|cause| anyhow!("{place}: {cause}").into())
         }
     }
+}
+
+/// Fails if the name of a file says that it holds a table, and the records are none, or the other
+/// way round: records are written as they came.
+pub(crate) fn check_name(file: &Path, head: Option<&TableHead>) -> Result<(), Failure> {
+    let extension = extension_within(file).unwrap_or_default();
+    let (holds, input) = match (head, extension.as_str()) {
+        (None, "csv" | "tsv") => ("a table", "no table"),
+        (Some(TableHead::Text(_)), "jsonl" | "ndjson") => ("JSON Lines", "a table"),
+        _ => return Ok(()),
+    };
+    Err(anyhow!(
+        "{}: its name says that it holds {holds}, but the input is {input}, and what is kept is \
+         written as it came; give the output the extension of the input",
+        file.display()
+    )
+    .into())
 }
 
 /// The error for a record of text that is to be written by columns.

@@ -2,9 +2,9 @@
 
 use crate::commands::outputs::exclusive_file;
 use crate::commands::outputs::write_behind::WriteBehind;
-use crate::input::STANDARD_INPUT;
 use crate::run::compressor::{Compressor, decompressed};
 use crate::run::failure::Failure;
+use crate::run::results_file::is_standard_output;
 use anyhow::{Context, anyhow};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -329,7 +329,7 @@ impl OutputWriter {
 
     /// Opens standard output, a pipe or a device.
     pub fn stream(path: &Path) -> Result<Self, Failure> {
-        let (stream, name): (Box<dyn Write>, _) = match path.as_os_str() == STANDARD_INPUT {
+        let (stream, name): (Box<dyn Write>, _) = match is_standard_output(path) {
             true => (Box::new(io::stdout()), "standard output".to_owned()),
             false => {
                 let name = path.display().to_string();

@@ -12,7 +12,8 @@ use crate::remote::is_remote;
 use crate::report::check_target;
 use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
-use crate::run::results_table::check_compression;
+use crate::run::results_file::is_standard_output;
+use crate::run::results_table::{check_compression, extension_within};
 use anyhow::{Context, anyhow};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -57,8 +58,7 @@ impl Targets {
             let out = (!is_file).then_some(Target::Nowhere);
             return Ok(Self { out, audit: None, printed: true, delivery: None });
         }
-        let is_stdout = |path: &Path| path.as_os_str() == STANDARD_INPUT;
-        let removed = request.removed.filter(|path| !is_stdout(path));
+        let removed = request.removed.filter(|path| !is_standard_output(path));
         let delivery = Delivery::of(request)?;
         let out = match &delivery {
             Some(delivery) => Some(delivery.target()),
@@ -67,7 +67,7 @@ impl Targets {
         let targets = Self {
             out,
             audit: removed.map(Target::of),
-            printed: removed.is_none() && !request.output.is_some_and(is_stdout),
+            printed: removed.is_none() && !request.output.is_some_and(is_standard_output),
             delivery,
         };
         targets.check(request)?;
@@ -201,6 +201,10 @@ impl Targets {
             let removed = removed.display();
             return Err(anyhow!("{removed}: is a folder; name a file for the audit").into());
         }
+        if let Some(removed) = request.removed.filter(|removed| is_named_otherwise(removed)) {
+            let removed = removed.display();
+            return Err(anyhow!("{removed}: the audit is JSON Lines; name a file .jsonl").into());
+        }
         if let Some(folder) = self.folder() {
             check_folder_above(folder)?;
             check_apart(folder, request)?;
@@ -255,7 +259,7 @@ impl Target {
 
     /// Resolves the links of a path, and tells a file from a stream.
     fn of(path: &Path) -> Self {
-        if path.as_os_str() == STANDARD_INPUT {
+        if is_standard_output(path) {
             return Self::Stream(path.to_owned());
         }
         /// A bound on chained links. Operating systems follow fewer.
@@ -312,6 +316,12 @@ fn check_report(request: &OutputRequest<'_>) -> Result<(), Failure> {
 fn is_folder(path: &Path) -> bool {
     let last = path.as_os_str().as_encoded_bytes().last();
     last.is_some_and(|last| std::path::is_separator((*last).into())) || path.is_dir()
+}
+
+/// Whether the name of a file says that it holds a table.
+fn is_named_otherwise(file: &Path) -> bool {
+    let is_table = |extension: String| ["csv", "tsv", "xlsx"].contains(&extension.as_str());
+    ColumnFormat::of(file).is_some() || extension_within(file).is_some_and(is_table)
 }
 
 /// Fails if there is no folder for a file or a folder.

@@ -134,11 +134,9 @@ impl ColumnTable {
             Some(ids) => ids.get(row).map_err(|cause| bad(id_name, cause))?,
             None => None,
         };
-        let name = match (id, &self.naming) {
-            (Some(id), _) => RecordName::Id(id.into_owned()),
-            (None, Naming::Prefix(prefix)) => RecordName::Id(format!("{prefix}:{number}")),
-            (None, Naming::Automatic) => RecordName::Automatic,
-            (None, _) => return Err(bad(id_name, "null")),
+        let name = match id {
+            Some(id) => RecordName::Id(id.into_owned()),
+            None => self.naming.name(number).ok_or_else(|| bad(id_name, "null"))?,
         };
         let text = piece.texts.get(row).map_err(|cause| bad(&self.wanted.text, cause))?;
         let text = text.unwrap_or_default();

@@ -1,0 +1,95 @@
+//! The name of an output says what it holds, and is refused if that is something else.
+
+use crate::command::{Shell, jsonl};
+
+fn shell() -> Shell {
+    let shell = Shell::new();
+    shell.write("in.jsonl", jsonl(&[("a", "one text of several words"), ("b", "another, quite")]));
+    shell.write("in.csv", "id,text\na,one text of several words\n");
+    shell
+}
+
+#[test]
+fn records_are_not_written_under_the_name_of_another_format() {
+    let shell = shell();
+    for (input, out) in [
+        ("in.jsonl", "out.csv"),
+        ("in.jsonl", "out.TSV"),
+        ("in.jsonl", "out.csv.gz"),
+        ("in.csv", "out.jsonl"),
+        ("in.csv", "out.ndjson.zst"),
+    ] {
+        let done = shell.run(&format!("dedup i.twx {input} -o {out}"));
+        done.fails_with("give the output the extension of the input");
+        assert!(!shell.path("i.twx").exists() && !shell.path(out).exists(), "{out}");
+    }
+    for (input, out) in [("in.jsonl", "out.txt"), ("in.jsonl", "out"), ("in.csv", "out.tab")] {
+        shell.run(&format!("dedup {out}.twx {input} -o {out}")).succeeds();
+    }
+}
+
+#[test]
+fn an_audit_and_results_are_not_written_under_the_name_of_another_format() {
+    let shell = shell();
+    for audit in ["audit.csv", "audit.tsv.gz", "audit.parquet", "audit.xlsx"] {
+        let done = shell.run(&format!("dedup i.twx in.jsonl -o out --removed {audit}"));
+        done.fails_with(&format!("{audit}: the audit is JSON Lines; name a file .jsonl"));
+    }
+    shell.run("add i.twx -q in.jsonl").succeeds();
+    for file in ["pairs.xlsx", "pairs.orc", "pairs.SQLITE"] {
+        shell.run(&format!("list i.twx -o {file}")).fails_with("results are not written as .");
+        assert!(!shell.path(file).exists());
+    }
+}
+
+#[test]
+fn standard_output_has_other_names() {
+    let shell = shell();
+    let printed = String::from_utf8(shell.read("in.jsonl")).expect("UTF-8");
+    shell.write("twice.jsonl", printed.clone() + &printed.replace("\"a\"", "\"c\""));
+    for (number, out) in ["-", "/dev/stdout", "/dev/fd/1"].into_iter().enumerate() {
+        let done = shell.run(&format!("dedup {number}.twx twice.jsonl -q -o {out}")).succeeds();
+        assert_eq!(done.stdout, printed, "only what is kept goes to {out}");
+        let listed = shell.run(&format!("list {number}.twx -o {out}")).succeeds();
+        assert_eq!(listed.stdout, "a\nb\n", "{out}");
+    }
+}
+
+#[test]
+fn records_without_ids_in_a_file_of_the_same_name_are_told() {
+    let shell = Shell::new();
+    let delivery = |from: u64| {
+        let words = |n: u64| (0..9).map(move |word| format!("w{} ", n * 31 + word));
+        (from..from + 4)
+            .map(move |n| format!("{{\"text\":\"{}\"}}\n", words(n).collect::<String>()))
+    };
+    let told = "4 records without an id replaced those of an earlier file";
+    let words = "dedup i.twx new.jsonl --removed gone -o";
+    shell.write("new.jsonl", delivery(0).collect::<String>());
+    let first = shell.run(&format!("{words} one")).succeeds();
+    assert!(!first.stderr.contains("without an id"), "{first:?}");
+    let again = shell.run(&format!("{words} one-more")).succeeds();
+    assert!(!again.stderr.contains("without an id"), "the same records: {again:?}");
+    shell.write("new.jsonl", delivery(10).collect::<String>());
+    for keep in ["", " --keep longest"] {
+        let copy = shell.copy();
+        let second = copy.run(&format!("{words} two{keep}")).succeeds();
+        assert!(second.stderr.contains(told) && second.stderr.contains("--id hash"), "{second:?}");
+    }
+    let by_hash = shell.run(&format!("{words} three --id hash")).succeeds();
+    assert!(!by_hash.stderr.contains("without an id"), "{by_hash:?}");
+}
+
+#[test]
+fn a_list_of_ids_that_is_json_is_told() {
+    let shell = shell();
+    shell.run("add i.twx -q in.jsonl").succeeds();
+    let done = shell.run("remove i.twx --ids-from in.jsonl").succeeds();
+    assert!(done.stderr.contains("in.jsonl: its lines are JSON") && done.stderr.contains("jq"));
+    // Such an id may be one.
+    shell.run("add i.twx -q --format lines in.jsonl").succeeds();
+    shell.write("strange", jsonl(&[("{\"id\":1}", "a text of its own")]));
+    shell.pipe("add i.twx -q -", shell.read("strange")).succeeds();
+    let done = shell.pipe("remove i.twx --ids-from -", "{\"id\":1}\n").succeeds();
+    assert_eq!(done.stderr, "removed 1 document\n");
+}
