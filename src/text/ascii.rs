@@ -78,11 +78,17 @@ pub(super) const fn is_ascii_space(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
-/// The length of the ASCII stretch at the front. Checks eight bytes at a time.
+/// The length of the ASCII stretch at the front. Checks 32 bytes at a time, then eight.
 pub(super) fn ascii_prefix(text: &[u8]) -> usize {
+    let is_ascii = |words: &[[u8; 8]]| {
+        words.iter().fold(0, |all, word| all | u64::from_le_bytes(*word)) & HIGH == 0
+    };
     let (words, _) = text.as_chunks::<8>();
-    let whole = words.iter().take_while(|word| word.is_ascii()).count() * 8;
-    whole + text[whole..].iter().take_while(|byte| byte.is_ascii()).count()
+    let (blocks, _) = words.as_chunks::<4>();
+    let whole = blocks.iter().take_while(|block| is_ascii(&block[..])).count() * 4;
+    let rest = words[whole..].iter().take_while(|word| is_ascii(&[**word])).count();
+    let read = (whole + rest) * 8;
+    read + text[read..].iter().take_while(|byte| byte.is_ascii()).count()
 }
 
 // The functions below work on eight bytes at once. All eight must be ASCII, so that no sum carries

@@ -45,7 +45,7 @@ pub(crate) const NEAR_MISSES: &[(&str, &str)] = &[
     ("reindex", "rebuild"),
     ("repair", "check"),
     ("repeats", "passages"),
-    ("restore", "import"),
+    ("restore", "backup"),
     ("rm", "remove"),
     ("scan", "query"),
     ("search", "query"),
