@@ -241,17 +241,29 @@ def test_care(index: twindex.Index, path: Path, tmp_path: Path) -> None:
 def test_damage_is_an_error_and_is_repaired(path: Path) -> None:
     with twindex.open(path, store_text=True) as index:
         index.insert_many((f"d{number}", f"text number {number} " * 20) for number in range(2000))
-    data = bytearray(path.read_bytes())
-    for at in range(100_000, len(data) - 4096, 50_000):
-        data[at : at + 64] = bytes(64)
-    path.write_bytes(data)
+    whole = path.read_bytes()
+
+    def damage(step: int) -> bytes:
+        data = bytearray(whole)
+        for at in range(100_000, len(data) - 4096, step):
+            data[at : at + 64] = bytes(64)
+        path.write_bytes(data)
+        return bytes(data)
+
+    damaged_everywhere = damage(50_000)
     with pytest.raises(twindex.DamagedError), twindex.open(path, "r") as damaged:
         if not damaged.check():
             raise twindex.DamagedError
         for id in damaged.ids():
             damaged.text(id)
+    # No document can be read whole.
+    with pytest.raises(twindex.DamagedError):
+        twindex.repair(path)
+    assert path.read_bytes() == damaged_everywhere
+    damage(200_000)
     repair = twindex.repair(path)
-    assert repair.cause and repair.documents + repair.lost <= 2000 and "lost" in repr(repair)
+    assert repair.cause and repair.lost and "lost" in repr(repair)
+    assert 1900 < repair.documents <= 2000 - repair.lost
     with twindex.open(path) as repaired:
         assert repaired.check()
 

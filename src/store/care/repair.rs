@@ -202,7 +202,8 @@ fn salvage(
     }
     // An empty index would take everything for new.
     if repair.documents == 0 && repair.lost > 0 {
-        let fault = left.fault.unwrap_or_else(|| PageFault::of_file("no row can be read"));
+        let fault =
+            left.fault.unwrap_or_else(|| PageFault::of_file("no document can be read whole"));
         return Err(old.error(fault));
     }
     drop(engine);

@@ -6,6 +6,7 @@ use crate::input::same_file;
 use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::output_names::{NamedFormat, check_name};
 use crate::run::results_file::ResultsFile;
 use crate::run::results_table::check_compression;
 use crate::run::{ending::Ending, opening};
@@ -51,7 +52,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Export) -> Result<Ending, Failu
         let name = output.display();
         return Err(anyhow::anyhow!("{name}: it is the index itself; choose another file").into());
     }
-    args.output.as_deref().map_or(Ok(()), check_compression)?;
+    if let Some(output) = &args.output {
+        check_compression(output)?;
+        check_name(output, "an export", &[NamedFormat::JsonLines, NamedFormat::Columns])?;
+    }
     let snapshot = index.snapshot()?;
     let file = ResultsFile::new(args.output.as_deref())?;
     let progress = ProgressBar::of_documents(global, snapshot.len());

@@ -4,6 +4,7 @@ use super::blocks::{Block, Line};
 use super::columns::{ColumnTable, Piece};
 use super::fasta::SequenceBlock;
 use super::files::{self, WholeFile};
+use super::format::Format;
 use super::lines::LineParser;
 use super::record::{BadRecord, Record, TableHead};
 use super::rows::RowBlock;
@@ -46,6 +47,19 @@ impl Batch {
             Self::Rows(table, _) => Some(TableHead::Text(Arc::clone(table.header()))),
             Self::Columns(table, _) => Some(table.head()),
             _ => None,
+        }
+    }
+
+    /// The format of its records, unless they are a table by columns.
+    pub fn format(&self) -> Option<Format> {
+        match self {
+            Self::Lines(parser, _) => parser.format(),
+            Self::Sequences(..) => Some(Format::FastaRecords),
+            Self::Rows(table, _) if table.has_tabs() => Some(Format::Tsv),
+            Self::Rows(..) => Some(Format::Csv),
+            Self::Warc(..) => Some(Format::Warc),
+            Self::Files(..) => Some(Format::Text),
+            Self::Columns(..) | Self::Bad(_) => None,
         }
     }
 

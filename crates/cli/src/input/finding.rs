@@ -70,6 +70,8 @@ pub struct Found {
     pub root: Option<Arc<Path>>,
     /// What it holds.
     pub holds: Holds,
+    /// Its bytes, if it can be read again.
+    pub size: Option<u64>,
     /// What is known of it if it lies behind an address.
     pub(super) remote: Option<Arc<RemoteFile>>,
 }
@@ -98,7 +100,8 @@ pub enum Holds {
 /// What a path leads to.
 enum PathKind {
     Directory,
-    Input(Holds),
+    /// With its bytes, if it can be read again.
+    Input(Holds, Option<u64>),
 }
 
 impl Found {
@@ -173,7 +176,7 @@ impl Finding {
         let (path, in_directory) = (path.as_path(), root.is_some());
         let mut format = self.inputs.format;
         if is_standard_input(path) && !in_directory {
-            return Ok(Some(PathKind::Input(Holds::Records(format))));
+            return Ok(Some(PathKind::Input(Holds::Records(format), None)));
         }
         let (size, is_regular) = match address(path) {
             Some(address) if remote.is_none() => match look(address)? {
@@ -205,11 +208,12 @@ impl Finding {
             let found = file.and_then(|file| self.by_content(path, &file, format));
             format = found.unwrap_or(Format::Text);
         }
-        Ok(Some(PathKind::Input(match format {
+        let holds = match format {
             Format::Text => Holds::Text { size, fasta: false },
             Format::Fasta if is_regular => Holds::Text { size, fasta: true },
             format => Holds::Records(format),
-        })))
+        };
+        Ok(Some(PathKind::Input(holds, is_regular.then_some(size))))
     }
 
     /// The format by the name of a file. FASTA is plain text unless texts are sequences.
@@ -273,13 +277,13 @@ impl Iterator for Finding {
                 Ok(named) => named,
                 Err(bad) => return Some(Err(bad)),
             };
-            let holds = match self.look_at(&mut named) {
+            let (holds, size) = match self.look_at(&mut named) {
                 Ok(None) => continue,
                 Ok(Some(PathKind::Directory)) => match self.enter(&named.path) {
                     Ok(()) => continue,
                     Err(bad) => return Some(Err(bad)),
                 },
-                Ok(Some(PathKind::Input(holds))) => holds,
+                Ok(Some(PathKind::Input(holds, size))) => (holds, size),
                 Err(error) => {
                     let place = named.path.display().to_string();
                     return Some(Err(BadRecord { place, cause: error.to_string() }));
@@ -292,7 +296,7 @@ impl Iterator for Finding {
                 }
             }
             let Named { path, root, remote } = named;
-            return Some(Ok(Found { path, root, holds, remote }));
+            return Some(Ok(Found { path, root, holds, size, remote }));
         }
     }
 }

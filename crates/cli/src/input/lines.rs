@@ -2,6 +2,7 @@
 
 use super::blocks::Line;
 use super::fasta;
+use super::format::Format;
 use super::json::{self, Fields};
 use super::names::no_field;
 use super::record::{
@@ -43,6 +44,17 @@ pub struct LineParser {
 }
 
 impl LineParser {
+    /// The format of its records, unless all lines are one text.
+    pub(super) fn format(&self) -> Option<Format> {
+        match &self.format {
+            LineFormat::Text => Some(Format::Lines),
+            LineFormat::Json(_) => Some(Format::JsonLines),
+            LineFormat::Tokens => Some(Format::Tokens),
+            LineFormat::FastaRecord => Some(Format::FastaRecords),
+            LineFormat::Whole | LineFormat::Fasta => None,
+        }
+    }
+
     /// The error for a record at this line that was left out because it is too long.
     pub(super) fn too_long(&self, line: u64) -> BadRecord {
         BadRecord { place: self.place(line), cause: too_long(self.most) }

@@ -32,6 +32,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// Whether tabs divide its fields.
+    pub(super) fn has_tabs(&self) -> bool {
+        self.delimiter == b'\t'
+    }
+
     /// The first record as it was read, with its line end.
     pub(super) fn header(&self) -> &Arc<[u8]> {
         &self.header

@@ -44,10 +44,10 @@ impl Walk {
                 };
                 let is_wanted = |(path, _): &(PathBuf, RemoteFile)| {
                     let below = path.strip_prefix(root).unwrap_or(path);
-                    let is_hidden = below.components().any(|part| {
-                        let name = part.as_os_str();
-                        name.as_encoded_bytes().starts_with(b".") || is_mark(name)
-                    });
+                    let is_hidden = below
+                        .components()
+                        .any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
+                    let is_hidden = is_hidden || path.file_name().is_some_and(is_mark);
                     (options.hidden || !is_hidden) && !globs.matched(below, false).is_ignore()
                 };
                 let found: Vec<_> = found.into_iter().filter(is_wanted).collect();
@@ -56,9 +56,13 @@ impl Walk {
             None => {
                 let mut walk = WalkBuilder::new(root);
                 walk.sort_by_file_name(Ord::cmp).require_git(false);
-                walk.hidden(!options.hidden).follow_links(options.follow).overrides(globs);
+                walk.hidden(!options.hidden).follow_links(options.follow).overrides(globs.clone());
                 if !options.hidden {
-                    walk.filter_entry(|entry| !is_mark(entry.file_name()));
+                    walk.filter_entry(move |entry| {
+                        let is_file = entry.file_type().is_some_and(|kind| !kind.is_dir());
+                        let is_chosen = globs.matched(entry.path(), false).is_whitelist();
+                        !is_file || is_chosen || !is_mark(entry.file_name())
+                    });
                 }
                 Files::Local(Box::new(walk.build()))
             }
@@ -70,10 +74,10 @@ impl Walk {
 /// Whether a file tells of a job that wrote its folder, as those of Spark, Hive and Databricks do,
 /// and has no records.
 fn is_mark(name: &OsStr) -> bool {
-    let name = name.as_encoded_bytes();
-    let whole: [&[u8]; 3] = [b"_SUCCESS", b"_common_metadata", b"_metadata"];
-    let begun: [&[u8]; 2] = [b"_committed_", b"_started_"];
-    whole.contains(&name) || begun.iter().any(|prefix| name.starts_with(prefix))
+    let Some(name) = name.to_str() else { return false };
+    let number = name.strip_prefix("_committed_").or_else(|| name.strip_prefix("_started_"));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    ["_SUCCESS", "_common_metadata", "_metadata"].contains(&name) || number.is_some_and(is_number)
 }
 
 /// Yields the next file; if it lies behind an address, with what is known of it.

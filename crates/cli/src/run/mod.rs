@@ -16,6 +16,7 @@ pub mod global_options;
 pub mod index_settings;
 pub mod input_options;
 pub mod opening;
+pub(crate) mod output_names;
 pub(crate) mod preference;
 pub mod program;
 pub mod ranges;

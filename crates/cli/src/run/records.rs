@@ -1,8 +1,8 @@
 //! Reading and parsing records on other threads while this thread uses the results.
 
 use crate::input::{
-    BadRecord, Batch, Body, Inputs, Reading, Record, RecordCount, RecordLimit, RecordName, Sharing,
-    TableHead, WANTS_WEIGHTS, no_sequence, too_long_normalized,
+    BadRecord, Batch, Body, Format, Inputs, Reading, Record, RecordCount, RecordLimit, RecordName,
+    Sharing, TableHead, WANTS_WEIGHTS, no_sequence, too_long_normalized,
 };
 use crate::run::bad_records::BadRecords;
 use crate::run::failure::Failure;
@@ -30,6 +30,8 @@ pub struct Source {
     pub file: Option<Arc<Path>>,
     /// The head of the table that the records belong to. A table may have no records.
     pub head: Option<TableHead>,
+    /// The format of the records, if it is known and no table by columns.
+    pub format: Option<Format>,
     /// Whether the file could not be read, or not further.
     pub unread: bool,
 }
@@ -37,7 +39,7 @@ pub struct Source {
 impl Source {
     /// Whether the records of both can be written without telling them apart.
     pub fn is_like(&self, other: &Self) -> bool {
-        let Self { file, head, unread } = self;
+        let Self { file, head, unread, .. } = self;
         *file == other.file && *unread == other.unread && head.is_some() == other.head.is_some()
     }
 }
@@ -180,7 +182,8 @@ fn start_sharing<T: Send + 'static>(
             return Some(ReadBatch { source, bytes: 0, notes, limit: None, records: None });
         };
         let (head, unread) = (batch.head(), batch.is_bad());
-        let source = Source { file: reading.file().cloned(), head, unread };
+        let format = batch.format();
+        let source = Source { file: reading.file().cloned(), head, format, unread };
         let parser = Arc::clone(&parser);
         let records = Some(pool.run(move || parser.parse(&batch)));
         Some(ReadBatch { source, bytes, notes, limit: reading.take_limit(), records })
@@ -244,7 +247,8 @@ impl<T> Records<T> {
             parsed.messages.push(UNNAMED.to_owned());
         }
         if let Some(bad) = limit.and_then(|limit| self.count.add(&limit, parsed.records())) {
-            let source = Source { file: parsed.source.file.clone(), head: None, unread: true };
+            let file = parsed.source.file.clone();
+            let source = Source { file, unread: true, ..Source::default() };
             let messages = self.bad_records.add(&bad);
             self.refused = Some(ParsedBatch { failed: 1, messages, source, ..Default::default() });
         }

@@ -1,8 +1,9 @@
 //! Results as lines of text: JSON, or a table of tab-separated columns or of CSV.
 
 use crate::input::quoted;
+use crate::run::output_names::NamedFormat;
 use crate::run::results_file::ResultsFile;
-use crate::run::results_table::{Column, extension_within};
+use crate::run::results_table::Column;
 use crate::terminal::escape::cell;
 use crate::terminal::output::{ResultsSink, json_line, plain};
 use serde_json::Value;
@@ -26,13 +27,13 @@ enum Form {
 impl Lines {
     /// Begins a file in the form that its name says. CSV begins with the names of the columns.
     pub fn new(path: &Path, mut file: ResultsFile, columns: &[Column]) -> io::Result<Self> {
-        let form = match extension_within(path).as_deref() {
-            Some("csv") => {
+        let form = match NamedFormat::of(path) {
+            Some(NamedFormat::Csv) => {
                 let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
                 file.write_all(csv_line(names.iter().copied().map(Cow::Borrowed)).as_bytes())?;
                 Form::Csv(names)
             }
-            Some("tsv") => Form::Tabs,
+            Some(NamedFormat::Tsv) => Form::Tabs,
             _ => Form::Json,
         };
         Ok(Self { file, form })

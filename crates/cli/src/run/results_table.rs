@@ -5,6 +5,8 @@ use crate::run::column_format::ColumnFormat;
 use crate::run::compressor::Compressor;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::output_names::NamedFormat::{Columns, Csv, JsonLines, Tsv};
+use crate::run::output_names::check_name;
 use crate::run::results_columns::Table;
 use crate::run::results_file::{ResultsFile, is_standard_output};
 use crate::run::results_lines::Lines;
@@ -62,7 +64,8 @@ impl ResultsOption {
         if inputs.iter().any(|input| same_file(path, input)) {
             return Err(anyhow!("{name}: is an input; write to another file").into());
         }
-        check_results_name(path)?;
+        check_compression(path)?;
+        check_name(path, "results", &[JsonLines, Csv, Tsv, Columns])?;
         let file = ResultsFile::new(Some(path))?;
         let sink: Box<dyn ResultsSink> = match ColumnFormat::of(path) {
             Some(format) => Box::new(Table::new(path, format, file, columns)?),
@@ -70,30 +73,6 @@ impl ResultsOption {
         };
         Ok(Results::to_file(sink))
     }
-}
-
-/// The extensions of formats that results are often wanted in and not written in.
-const OTHERS: [&str; 9] = ["avro", "db", "html", "ods", "orc", "sqlite", "xls", "xlsx", "xml"];
-
-/// Fails if the name of a file asks for a format or compression that results are not written in.
-fn check_results_name(path: &Path) -> Result<(), Failure> {
-    check_compression(path)?;
-    match extension_within(path).filter(|extension| OTHERS.contains(&extension.as_str())) {
-        Some(extension) => Err(anyhow!(
-            "{}: results are not written as .{extension}; name a file .jsonl, .csv, .tsv, .parquet \
-             or .arrow",
-            path.display()
-        )
-        .into()),
-        None => Ok(()),
-    }
-}
-
-/// The extension of a file in lower case, without that of a compression.
-pub fn extension_within(path: &Path) -> Option<String> {
-    let whole = path.with_extension("");
-    let path = if Compressor::of(path).is_some() { &whole } else { path };
-    Some(path.extension()?.to_str()?.to_ascii_lowercase())
 }
 
 /// The extensions of compressions that are not written.

@@ -125,7 +125,7 @@ fn another_index_that_has_changed_and_standard_input_are_judged_anew() {
     assert_eq!(shell.pipe(words, stream()).succeeds().summary()["already_finished"], false);
     let new = shell.read("new");
     assert!(!new.is_empty());
-    shell.pipe(words, stream()).fails_with("new: holds 1 record that an earlier run of this");
+    shell.pipe(words, stream()).fails_with("new: an earlier run has written 1 record to it");
     assert!(shell.read("new") == new);
     let other = jsonl(&[("newer", "another new text")]);
     assert_eq!(shell.pipe(words, other).succeeds().counted("added"), 1);
@@ -204,7 +204,7 @@ fn a_folder_and_an_order_of_preference_are_known_as_finished() {
 }
 
 #[test]
-fn a_refused_run_that_is_killed_and_goes_on_is_refused_too() {
+fn a_refused_run_changes_nothing_whenever_it_is_killed() {
     for out in ["out/", "out.jsonl"] {
         let shell = Shell::new();
         shards(&shell);
@@ -217,6 +217,7 @@ fn a_refused_run_that_is_killed_and_goes_on_is_refused_too() {
         let whole = result();
         let removed = shell.ids()[0].clone();
         shell.run(&format!("remove i.twx -q {removed}")).succeeds();
+        let (ids, names) = (shell.ids(), shell.names().len());
         let clock = Instant::now();
         shell.run(&words).fails_with("add --restart to replace this one");
         let length = clock.elapsed();
@@ -227,11 +228,81 @@ fn a_refused_run_that_is_killed_and_goes_on_is_refused_too() {
             assert!(result() == whole, "{out}, round {round}");
         }
         shell.run(&words).fails_with("add --restart to replace this one");
-        assert!(result() == whole, "{out}");
+        assert!(result() == whole && shell.ids() == ids, "{out}: what was removed stays so");
+        assert_eq!(shell.names().len(), names, "{:?}", shell.names());
         // Its output was moved away, so nothing is lost.
         let kept = if out == "out/" { "out" } else { out };
         std::fs::rename(shell.path(kept), shell.path("safe")).expect("moved");
         shell.run(&words).succeeds();
-        assert!(result().concat().is_empty(), "{out}");
+        assert_eq!(result().concat().iter().filter(|byte| **byte == b'\n').count(), 1, "{out}");
     }
+}
+
+#[test]
+fn no_other_command_replaces_an_output_by_less() {
+    let shell = Shell::new();
+    shards(&shell);
+    shell.run("dedup i.twx in -q -o out.jsonl --removed gone").succeeds();
+    let whole = shell.read("out.jsonl");
+    for words in [
+        "dedup i.twx in -q -o out.jsonl --removed gone --skip-known",
+        "dedup i.twx in -q -o ./out.jsonl --skip-known",
+        "dedup i.twx in -q -o out.jsonl --skip-known --touch --threshold 0.9",
+    ] {
+        shell.run(words).fails_with("an earlier run has written");
+        assert!(shell.read("out.jsonl") == whole, "{words}");
+    }
+    // Other records are another matter, and so is another output.
+    let words = "dedup i.twx more.jsonl -q -o out.jsonl --skip-known";
+    shell.write("more.jsonl", jsonl(&[("new", "a text of its own, and like no other")]));
+    shell.run("dedup i.twx in -q -o other.jsonl --skip-known").succeeds();
+    assert!(shell.read("other.jsonl").is_empty());
+    shell.run(words).succeeds();
+    assert!(shell.read("out.jsonl").starts_with(b"{\"id\":\"new\""));
+}
+
+#[test]
+fn an_output_that_was_moved_back_is_not_replaced_by_less() {
+    let shell = begin(300);
+    let words = format!("{WORDS} --skip-known");
+    shell.run(&words).succeeds();
+    let whole = shell.read("out");
+    std::fs::rename(shell.path("out"), shell.path("away")).expect("moved");
+    let clock = Instant::now();
+    shell.copy().run(&words).succeeds();
+    let length = clock.elapsed();
+    for round in 0..6 {
+        let running = shell.start(&words);
+        sleep(length.mul_f64((f64::from(round) + 0.5) / 6.0));
+        running.kill();
+        if shell.path("out").exists() {
+            break;
+        }
+    }
+    std::fs::rename(shell.path("away"), shell.path("out")).expect("moved");
+    for _ in 0..2 {
+        let done = shell.run(&words);
+        assert!(done.status == 0 || done.stderr.contains("--restart"), "{done:?}");
+        assert!(shell.read("out") == whole, "{done:?}");
+    }
+    shell.run(&format!("{words} --restart")).succeeds();
+    assert!(shell.read("out").len() < whole.len());
+}
+
+#[test]
+fn other_files_of_a_directory_are_another_input() {
+    let shell = Shell::new();
+    shards(&shell);
+    let words = "dedup i.twx in --json --removed gone -o out/";
+    let told = || shell.run(words).succeeds().summary()["already_finished"].clone();
+    assert_eq!((told(), told()), (false.into(), true.into()));
+    shell.write("in/7.jsonl", "");
+    assert_eq!((told(), told()), (false.into(), true.into()));
+    assert!(shell.path("out/7.jsonl").exists());
+    // The same ids and texts, with a field more.
+    let more =
+        String::from_utf8(shell.read("in/2.jsonl")).expect("UTF-8").replace("{", "{\"l\":1,");
+    shell.write("in/2.jsonl", more);
+    assert_eq!((told(), told()), (false.into(), true.into()));
+    assert!(shell.read("out/2.jsonl").starts_with(b"{\"l\":1,"));
 }

@@ -40,10 +40,15 @@ fn marks_of_jobs_are_no_texts() {
         shell.write(&format!("d/{mark}"), "");
     }
     shell.write("d/_index.jsonl", "{\"id\":\"c\",\"text\":\"a third text\"}\n");
+    // Names that only begin like marks are not.
+    shell.write("d/_started_posts.jsonl", "{\"id\":\"d\",\"text\":\"a fourth text\"}\n");
+    shell.write("d/_metadata_of/x.jsonl", "{\"id\":\"e\",\"text\":\"a fifth text\"}\n");
     shell.run("dedup i.twx d -q -o out/").succeeds();
-    assert_eq!(shell.ids(), ["c", "b", "a"]);
+    assert_eq!(shell.ids(), ["c", "e", "d", "b", "a"]);
     let all = shell.run("add all.twx --hidden --json d").succeeds();
-    assert_eq!(all.counted("added"), 8);
+    assert_eq!(all.counted("added"), 10);
+    let chosen = shell.args(&["add", "one.twx", "--json", "d", "-g", "_SUCC*"], "").succeeds();
+    assert_eq!(chosen.counted("added"), 2);
 }
 
 #[test]

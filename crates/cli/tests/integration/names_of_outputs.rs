@@ -12,18 +12,33 @@ fn shell() -> Shell {
 #[test]
 fn records_are_not_written_under_the_name_of_another_format() {
     let shell = shell();
-    for (input, out) in [
-        ("in.jsonl", "out.csv"),
-        ("in.jsonl", "out.TSV"),
-        ("in.jsonl", "out.csv.gz"),
-        ("in.csv", "out.jsonl"),
-        ("in.csv", "out.ndjson.zst"),
+    shell.write("in.tsv", "id\ttext\na\tone text of several words\n");
+    shell.write("texts/a.txt", "one text");
+    for (input, out, extension) in [
+        ("in.jsonl", "out.csv", ".jsonl"),
+        ("in.jsonl", "out.TSV", ".jsonl"),
+        ("in.jsonl", "out.csv.gz", ".jsonl"),
+        ("in.jsonl", "out.xlsx", ".jsonl"),
+        ("in.csv", "out.jsonl", ".csv"),
+        ("in.csv", "out.tsv", ".csv"),
+        ("in.csv", "out.ndjson.zst", ".csv"),
+        ("in.tsv", "out.csv", ".tsv"),
+        ("texts", "out.jsonl", ".txt"),
+        ("--format lines in.jsonl", "out.jsonl", ".txt"),
     ] {
         let done = shell.run(&format!("dedup i.twx {input} -o {out}"));
-        done.fails_with("give the output the extension of the input");
+        done.fails_with(&format!("{out}: its name says another format;"));
+        assert!(done.stderr.contains(&format!("end the name in {extension}")), "{done:?}");
         assert!(!shell.path("i.twx").exists() && !shell.path(out).exists(), "{out}");
     }
-    for (input, out) in [("in.jsonl", "out.txt"), ("in.jsonl", "out"), ("in.csv", "out.tab")] {
+    for (input, out) in [
+        ("in.jsonl", "out.txt"),
+        ("in.jsonl", "out"),
+        ("in.jsonl", "out.ndjson.gz"),
+        ("in.csv", "out.tab"),
+        ("in.csv", "out.csv.zst"),
+        ("in.tsv", "out.tsv"),
+    ] {
         shell.run(&format!("dedup {out}.twx {input} -o {out}")).succeeds();
     }
 }
@@ -33,11 +48,19 @@ fn an_audit_and_results_are_not_written_under_the_name_of_another_format() {
     let shell = shell();
     for audit in ["audit.csv", "audit.tsv.gz", "audit.parquet", "audit.xlsx"] {
         let done = shell.run(&format!("dedup i.twx in.jsonl -o out --removed {audit}"));
-        done.fails_with(&format!("{audit}: the audit is JSON Lines; name a file .jsonl"));
+        done.fails_with("its name says another format than an audit can have; end it in .jsonl");
     }
+    let both = shell.run("dedup i.twx in.jsonl -o - --removed /dev/stdout");
+    both.fails_with("standard output cannot take both the output and the audit");
     shell.run("add i.twx -q in.jsonl").succeeds();
-    for file in ["pairs.xlsx", "pairs.orc", "pairs.SQLITE"] {
-        shell.run(&format!("list i.twx -o {file}")).fails_with("results are not written as .");
+    for (command, file) in [
+        ("list", "pairs.xlsx"),
+        ("list", "pairs.orc"),
+        ("pairs", "pairs.SQLITE.gz"),
+        ("export", "x.xlsx"),
+        ("export", "x.csv"),
+    ] {
+        shell.run(&format!("{command} i.twx -o {file}")).fails_with("says another format than");
         assert!(!shell.path(file).exists());
     }
 }
@@ -63,7 +86,7 @@ fn records_without_ids_in_a_file_of_the_same_name_are_told() {
         (from..from + 4)
             .map(move |n| format!("{{\"text\":\"{}\"}}\n", words(n).collect::<String>()))
     };
-    let told = "4 records without an id replaced those of an earlier file";
+    let told = "4 records without an id replaced earlier ones";
     let words = "dedup i.twx new.jsonl --removed gone -o";
     shell.write("new.jsonl", delivery(0).collect::<String>());
     let first = shell.run(&format!("{words} one")).succeeds();

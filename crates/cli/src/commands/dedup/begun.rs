@@ -1,6 +1,7 @@
 //! What a run of `dedup` makes with its first good record: the index, its outputs, its progress.
 
 use crate::commands::dedup::chosen;
+use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::completion::forget;
 use crate::commands::dedup::deduplication::{
@@ -49,9 +50,9 @@ pub(crate) struct Plan<'a> {
     pub(crate) threshold: f64,
     pub(crate) against: &'a [&'a Snapshot],
     pub(crate) key: ResumeKey,
-    /// What else must be the same if the run is to be known as finished; `None` if it cannot be.
-    pub(crate) circumstances: Option<ResumeKey>,
-    /// What the output holds of an earlier run, if this run leaves out what is known.
+    pub(crate) circumstances: Circumstances,
+    /// What an earlier run has written to the output, if this run leaves out what is known and has
+    /// an input that cannot be read twice.
     pub(crate) kept_before: Option<KeptBefore>,
 }
 
@@ -155,7 +156,7 @@ impl<'a> Begun<'a> {
         progress: &ProgressBar,
         report: impl FnOnce(&Counts, Findings) -> Result<(), Failure>,
     ) -> Result<(Counts, Option<Histogram>), Failure> {
-        let Self { index, mut txn, mut deduplication, .. } = self;
+        let Self { index, mut txn, mut deduplication, committed, .. } = self;
         let plan = deduplication.plan;
         if !interrupted && deduplication.repeats_a_stream() {
             drop(txn);
@@ -170,10 +171,9 @@ impl<'a> Begun<'a> {
             return Err(error.into());
         }
         if let Some(before) = deduplication.would_lose().filter(|_| !interrupted) {
-            txn.commit()?;
-            let refused = overwriting::would_lose(plan, before, &deduplication.counts);
+            drop(txn);
             deduplication.discard(&index)?;
-            return Err(refused);
+            return Err(overwriting::would_lose(plan, before, committed));
         }
         deduplication.store(&mut txn, !interrupted)?;
         txn.commit()?;
@@ -182,7 +182,7 @@ impl<'a> Begun<'a> {
             deduplication.kept.committed()?;
             return Ok((deduplication.counts, None));
         }
-        let Deduplication { kept, mut audit, mut run, counts, similarities, .. } = deduplication;
+        let Deduplication { kept, mut audit, run, counts, similarities, .. } = deduplication;
         if let Some(findings) = reporting::of_audit(plan, &index, &mut audit, &counts)? {
             report(&counts, findings)?;
         }
@@ -193,12 +193,9 @@ impl<'a> Begun<'a> {
             Kept::Choices(choices) => chosen::write(plan, *choices)?,
             kept => kept.finish()?,
         };
-        if let Some(content) = content {
-            set_stored_output(&mut run, content);
-        }
         plan.targets.deliver()?;
         if plan.targets.output_file().is_some() {
-            plan.end(&index, run)?;
+            plan.end(&index, run, content, true)?;
         }
         spool.map_or(Ok(()), PartialFile::discard)?;
         plan.targets.clean_up()?;
@@ -241,10 +238,21 @@ impl Plan<'_> {
     }
 
     /// Ends a run whose output is complete, and remembers it if its input can be read again.
-    pub(crate) fn end(&self, index: &Index, run: DedupRun) -> Result<(), Failure> {
+    /// `content` is that of the output, if the last commit has not told it. `same` says that the
+    /// input of this command is that of the run.
+    pub(crate) fn end(
+        &self,
+        index: &Index,
+        mut run: DedupRun,
+        content: Option<LengthAndHash>,
+        same: bool,
+    ) -> Result<(), Failure> {
         let mut txn = index.begin_write()?;
-        overwriting::remember_kept(self, &mut txn, &run)?;
-        match &self.circumstances {
+        overwriting::remember_kept(self, &mut txn, &run, same)?;
+        if let Some(content) = content {
+            set_stored_output(&mut run, content);
+        }
+        match self.circumstances.key.as_ref().filter(|_| same) {
             Some(circumstances) => run.remember(&mut txn, circumstances)?,
             None => run.finish(&mut txn)?,
         }
@@ -253,17 +261,13 @@ impl Plan<'_> {
 
     /// Starts the output. Of records in an order of preference, it notes which are kept.
     pub(crate) fn create_kept(&self) -> Result<Kept, Failure> {
-        let mut kept = match &self.targets.out {
+        match &self.targets.out {
             Some(_) if self.args.keep.is_ordered() && self.targets.writes() => {
                 let choices = Choices::create(self.targets.output_file().as_deref())?;
-                Kept::Choices(Box::new(choices))
+                Ok(Kept::Choices(Box::new(choices)))
             }
-            out => Kept::create(out.as_ref())?,
-        };
-        if self.kept_before.is_some() {
-            kept.hold();
+            out => Kept::create(out.as_ref()),
         }
-        Ok(kept)
     }
 
     /// Continues the output of an interrupted run; `None` if it has changed.
@@ -273,10 +277,7 @@ impl Plan<'_> {
                 let choices = Choices::resume(&file, content)?;
                 Ok(choices.map(|choices| Kept::Choices(Box::new(choices))))
             }
-            _ => {
-                let held = self.kept_before.is_some();
-                Kept::resume(self.targets.out.as_ref(), content, held)
-            }
+            _ => Kept::resume(self.targets.out.as_ref(), content),
         }
     }
 

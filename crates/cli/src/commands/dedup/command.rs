@@ -2,6 +2,7 @@
 
 use crate::commands::dedup::against;
 use crate::commands::dedup::begun::{Begun, Plan};
+use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::completion;
 use crate::commands::dedup::deduplication::{Counts, InputRecord};
 use crate::commands::dedup::dry_run::DryRun;
@@ -197,7 +198,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let threshold = args.settings.threshold().unwrap_or(settings.threshold());
     let key = args.resume_key(threshold);
     let against = &*against;
-    let circumstances = completion::circumstances(args, &targets);
+    let circumstances = Circumstances::of(args, &targets, args.inputs(&targets, &settings));
     let silent = targets.without_files();
     let targets = &targets;
     let mut plan = Plan {
@@ -213,9 +214,6 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         circumstances,
         kept_before: None,
     };
-    if let Some(index) = &index {
-        plan.kept_before = overwriting::kept_before(&plan, index)?;
-    }
     let sum_up = |(counts, failed): (&Counts, u64), recall: Option<f64>, ended: Ended| {
         sum_up(args, counts, failed, recall, start.elapsed().as_secs_f64(), ended)
     };
@@ -266,11 +264,16 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         }
         if finished.is_some() {
             // The records are judged again only to renew times.
-            (plan.targets, plan.kept_before) = (&silent, None);
+            plan.targets = &silent;
         }
     }
-    if interrupted.is_none() && finished.is_none() {
-        overwriting::check(&plan, index.as_ref())?;
+    if finished.is_none() {
+        if interrupted.is_none() {
+            overwriting::check(&plan, index.as_ref())?;
+        }
+        if let Some(index) = &index {
+            plan.kept_before = overwriting::check_kept(&plan, index, interrupted.is_some())?;
+        }
     }
     let begun = match interrupted {
         Some(run) => Some(Begun::new(&plan, index.take(), Some(run))?),

@@ -3,8 +3,9 @@
 
 use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::chosen;
-use crate::commands::dedup::command::{Dedup, Purpose};
-use crate::commands::dedup::deduplication::{Counts, set_stored_output, stored_outputs};
+use crate::commands::dedup::command::Purpose;
+use crate::commands::dedup::deduplication::{Counts, stored_outputs};
+use crate::commands::dedup::overwriting;
 use crate::commands::dedup::preferred::Preferred;
 use crate::commands::dedup::reporting;
 use crate::commands::outputs::audit::Audit;
@@ -13,47 +14,13 @@ use crate::commands::outputs::kept;
 use crate::commands::outputs::partial_file::{
     LengthAndHash, PartialFile, changed_error, partial_path,
 };
-use crate::commands::outputs::targets::{Target, Targets};
 use crate::input::STANDARD_INPUT;
 use crate::report::Findings;
 use crate::run::failure::Failure;
-use crate::run::resume_key::ResumeKey;
 use crate::terminal::interrupt;
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
-use std::time::UNIX_EPOCH;
 use twindex::{DedupInput, DedupRun, Index};
-
-/// What decides the result of a run besides its key and its input, and shows without reading the
-/// input whether it may be the same: the sizes of the files, and the states of the other indexes.
-///
-/// `None` for a run that is not remembered when it has finished, because its input cannot be read
-/// twice, or its output is no file or folder of this machine.
-pub(crate) fn circumstances(args: &Dedup, targets: &Targets) -> Option<ResumeKey> {
-    match (&targets.out, &targets.delivery) {
-        (Some(Target::File(_)), _) | (Some(Target::Folder(_)), None) => {}
-        // The files of a folder behind an address are not looked at.
-        _ => return None,
-    }
-    let mut key = ResumeKey::default();
-    for path in &args.paths {
-        let found = std::fs::metadata(path).ok()?;
-        let standard = path.as_os_str() == STANDARD_INPUT;
-        key = match found.is_file() && !standard {
-            true => key.with("bytes", found.len().to_le_bytes()),
-            // The size of a directory says nothing about its files.
-            false if found.is_dir() && !standard => key,
-            false => return None,
-        };
-    }
-    for path in &args.against {
-        let found = std::fs::metadata(path).ok()?;
-        let changed = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        key = key.with("against bytes", found.len().to_le_bytes());
-        key = key.with("against changed", changed.as_nanos().to_le_bytes());
-    }
-    Some(key)
-}
 
 /// Finds out whether this run has finished before: with the same input, and an output and an audit
 /// that are still as it left them. Returns its counts, and the number of bad records.
@@ -65,7 +32,7 @@ pub(crate) fn finished(plan: &Plan<'_>, index: &Index) -> Result<Option<(Counts,
     let (Some(out), Some(spool)) = (&targets.out, targets.spool()) else {
         return Ok(None);
     };
-    let Some(circumstances) = plan.circumstances.as_ref().filter(|_| !args.restart) else {
+    let Some(circumstances) = plan.circumstances.key.as_ref().filter(|_| !args.restart) else {
         return Ok(None);
     };
     let run = DedupRun::finished(&index.begin_write()?, &plan.key, circumstances)?;
@@ -86,11 +53,12 @@ pub(crate) fn finished(plan: &Plan<'_>, index: &Index) -> Result<Option<(Counts,
     // With --touch the records are judged again, which prints the audit.
     let spool = printed_spool(plan, audit_content, !args.touch)?;
     spool.map_or(Ok(()), PartialFile::discard)?;
+    overwriting::forget_progress(plan, index)?;
     Ok(Some((Counts::of(&run), failed)))
 }
 
 /// Reads the input to compare it with that of a run. Returns also the number of bad records.
-fn read_again(plan: &Plan<'_>) -> Result<(DedupInput, u64), Failure> {
+pub(super) fn read_again(plan: &Plan<'_>) -> Result<(DedupInput, u64), Failure> {
     let (mut found, mut failed) = (DedupInput::default(), 0);
     let records = plan.args.records(plan.targets, &plan.settings, Purpose::Compare, true)?;
     let is_ordered = plan.args.keep.is_ordered();
@@ -150,7 +118,7 @@ fn printed_spool(
 pub(crate) fn complete(
     plan: &Plan<'_>,
     index: &Index,
-    mut run: DedupRun,
+    run: DedupRun,
     report: impl FnOnce(u64, Findings) -> Result<(), Failure>,
 ) -> Result<Option<u64>, Failure> {
     let Plan { args, targets, .. } = *plan;
@@ -172,7 +140,6 @@ pub(crate) fn complete(
         return Err(changed_error(&partial_path(&spool)));
     }
     let Some(content) = complete()? else { return Err(changed_error(&partial_path(&out))) };
-    set_stored_output(&mut run, content);
     targets.deliver()?;
     let (found, failed) = read_again(plan)?;
     let same = found == run.judged();
@@ -180,10 +147,7 @@ pub(crate) fn complete(
         report(failed, findings)?;
     }
     let spool = printed_spool(plan, audit_content, same)?;
-    match same {
-        true => plan.end(index, run)?,
-        false => forget(index, run)?,
-    }
+    plan.end(index, run, Some(content), same)?;
     spool.map_or(Ok(()), PartialFile::discard)?;
     targets.clean_up()?;
     if same {

@@ -101,7 +101,7 @@ impl Counts {
 /// anything, the partial files that it leaves are known to be its own.
 pub(crate) fn begun(plan: &Plan<'_>, index: &Index) -> Result<DedupRun, Failure> {
     let (mut run, mut txn) = (DedupRun::begin(&plan.key), index.begin_write()?);
-    if plan.kept_before.is_none() {
+    if plan.args.restart {
         overwriting::forget_kept(plan, &mut txn)?;
     }
     let nothing = (0, xxh3_64(b""));
@@ -217,7 +217,8 @@ impl<'a> Deduplication<'a> {
 
     /// What this process has replaced.
     pub(crate) fn replaced(&self) -> Replaced {
-        Replaced { own: self.guard.repeated(), numbered: self.renumbered }
+        let (own, numbered) = (self.guard.repeated(), self.renumbered);
+        Replaced { would: self.plan.args.dry_run, own, numbered }
     }
 
     /// Whether nothing is kept because the same stream without ids was deduplicated before. A dry
@@ -229,7 +230,8 @@ impl<'a> Deduplication<'a> {
         keeps_nothing && !args.skip_known && !args.dry_run && self.repetition.is_found()
     }
 
-    /// What an earlier run has kept of the same input, if this run keeps less of it.
+    /// What an earlier run has written to the output, if its input was the same and this run leaves
+    /// some of that out.
     pub(crate) fn would_lose(&self) -> Option<KeptBefore> {
         let is_less = |before: &KeptBefore| {
             before.input == self.run.given() && self.counts.inserted() < before.records

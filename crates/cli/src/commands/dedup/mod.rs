@@ -3,6 +3,7 @@
 pub(crate) mod against;
 mod begun;
 mod chosen;
+mod circumstances;
 pub(crate) mod command;
 mod completion;
 pub(crate) mod deduplication;

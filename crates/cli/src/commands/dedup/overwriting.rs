@@ -2,10 +2,13 @@
 //! out what is known: records that it has kept are in its index, so no later run would keep them.
 
 use crate::commands::dedup::begun::Plan;
+use crate::commands::dedup::completion::read_again;
 use crate::commands::dedup::deduplication::{Counts, stored_outputs};
 use crate::commands::outputs::choices::choices_path;
-use crate::commands::outputs::partial_file::{PartialFile, partial_path};
+use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile, partial_path};
 use crate::commands::outputs::rows_spool::spool_path;
+use crate::commands::outputs::targets::Target;
+use crate::remote::is_remote;
 use crate::run::failure::Failure;
 use crate::run::resume_key::ResumeKey;
 use crate::terminal::output::count;
@@ -70,64 +73,124 @@ pub(crate) fn check(plan: &Plan<'_>, index: Option<&Index>) -> Result<(), Failur
     Ok(())
 }
 
-/// The key under which a run with `--skip-known` is remembered beside its own, which a later run of
-/// the same command takes when it begins.
-fn key_of_kept(plan: &Plan<'_>) -> ResumeKey {
-    plan.key.clone().with("finished", "")
-}
-
-/// What an earlier run of this command has kept, which the output still holds.
+/// What an earlier run has written to the output of this one.
 #[derive(Clone, Copy)]
 pub(crate) struct KeptBefore {
     /// The input of that run.
     pub(crate) input: DedupInput,
-    /// The records that it has kept.
+    /// The records that it has written.
     pub(crate) records: u64,
+    /// What [`Circumstances::files`](super::circumstances::Circumstances::files) was, if known.
+    files: Option<u64>,
+    /// The length and hash of the file that told how far its output was.
+    progress: LengthAndHash,
 }
 
-/// What an earlier run of this command has kept; `None` if the output is not there, or if this run
-/// does not leave out what is known.
-pub(crate) fn kept_before(plan: &Plan<'_>, index: &Index) -> Result<Option<KeptBefore>, Failure> {
-    let Plan { args, targets, .. } = *plan;
-    if !args.skip_known || args.restart || !targets.is_there() {
-        return Ok(None);
+impl KeptBefore {
+    fn notes(self) -> [u64; 10] {
+        let Self { records, files, progress, .. } = self;
+        [records, files.unwrap_or_default(), progress.0, progress.1, 0, 0, 0, 0, 0, 0]
     }
-    let run = DedupRun::last_finished(&index.begin_write()?, key_of_kept(plan))?;
-    Ok(run.map(|run| KeptBefore { input: run.judged(), records: Counts::of(&run).inserted() }))
+
+    fn of(run: &DedupRun) -> Self {
+        let [records, files, length, hash, ..] = run.notes();
+        let files = Some(files).filter(|files| *files != 0);
+        Self { input: run.judged(), records, files, progress: (length, hash) }
+    }
 }
 
-/// Remembers for [`kept_before`] what a run has judged whose output is complete.
+/// The key under which is remembered what an output holds, whichever command has written it.
+fn key_of_output(plan: &Plan<'_>) -> ResumeKey {
+    let out = plan.args.output.as_deref().unwrap_or(Path::new(""));
+    let absolute = if is_remote(out) { None } else { Target::absolute(out) };
+    ResumeKey::default().with_path("output", absolute.as_deref().unwrap_or(out))
+}
+
+/// Remembers what a run has written to its output, which is complete. `same` says that this command
+/// has the input of the run.
 pub(crate) fn remember_kept(
     plan: &Plan<'_>,
     txn: &mut WriteTxn,
     run: &DedupRun,
+    same: bool,
 ) -> Result<(), Failure> {
-    if plan.args.skip_known {
-        run.clone().with_key(key_of_kept(plan)).remember(txn, "")?;
-    }
-    Ok(())
+    let counts = Counts::of(run);
+    let known = if plan.args.skip_known { 0 } else { counts.unchanged };
+    let kept = KeptBefore {
+        input: run.judged(),
+        records: counts.inserted() + known,
+        files: plan.circumstances.files.filter(|_| same),
+        progress: stored_outputs(run).0,
+    };
+    let mut run = run.clone().with_key(key_of_output(plan));
+    run.set_notes(kept.notes());
+    Ok(run.remember(txn, "")?)
 }
 
-/// Forgets what an earlier run has kept, as its output is not there any more or will be replaced.
+/// Forgets what the output holds, as it is to be replaced.
 pub(crate) fn forget_kept(plan: &Plan<'_>, txn: &mut WriteTxn) -> Result<(), Failure> {
-    if plan.args.skip_known
-        && let Some(run) = DedupRun::last_finished(txn, key_of_kept(plan))?
-    {
-        run.finish(txn)?;
+    match DedupRun::last_finished(txn, key_of_output(plan))? {
+        Some(run) => Ok(run.finish(txn)?),
+        None => Ok(()),
     }
-    Ok(())
 }
 
-/// The error for a run whose output would hold fewer records than it does, of the same input.
-pub(crate) fn would_lose(plan: &Plan<'_>, before: KeptBefore, counts: &Counts) -> Failure {
+/// Fails if this run would leave out what is known of the records that an earlier run has written
+/// to the output, which would be lost. If the input cannot be read twice, this shows only when it
+/// has been judged; then this returns what the earlier run has written.
+///
+/// `goes_on` says that the run was interrupted: a folder has its files of this run.
+pub(crate) fn check_kept(
+    plan: &Plan<'_>,
+    index: &Index,
+    goes_on: bool,
+) -> Result<Option<KeptBefore>, Failure> {
+    let Plan { args, targets, .. } = *plan;
+    let is_own = goes_on && targets.folder().is_some();
+    if !args.skip_known || args.restart || is_own || !targets.is_there()? {
+        return Ok(None);
+    }
+    let run = DedupRun::last_finished(&index.begin_write()?, key_of_output(plan))?;
+    let Some(before) = run.as_ref().map(KeptBefore::of) else { return Ok(None) };
+    let Some(files) = plan.circumstances.files else { return Ok(Some(before)) };
+    if before.files.is_some_and(|before| before != files) {
+        return Ok(None);
+    }
+    match read_again(plan)?.0 == before.input {
+        true => Err(would_lose(plan, before, false)),
+        false => Ok(None),
+    }
+}
+
+/// The error for a run that would write fewer records of the same input than an earlier one.
+/// `committed` says that the index has some of its records.
+pub(crate) fn would_lose(plan: &Plan<'_>, before: KeptBefore, committed: bool) -> Failure {
     let out = plan.args.output.as_deref().unwrap_or(Path::new(""));
+    let first = if committed { "; the first of them are in the index now" } else { "" };
     anyhow!(
-        "{}: holds {} that an earlier run of this command has kept of the same input; with \
-         --skip-known it would hold {}, so it stays as it is; leave out --skip-known, name another \
+        "{}: an earlier run has written {} to it, of the same input; --skip-known would leave out \
+         those that are known, so nothing was written{first}; leave out --skip-known, name another \
          output, or add --restart to replace this one",
         out.display(),
         count(before.records, "record"),
-        counts.inserted()
     )
     .into()
+}
+
+/// Deletes what has told how far the output of a finished run was, if that run was killed before it
+/// could do so.
+pub(crate) fn forget_progress(plan: &Plan<'_>, index: &Index) -> Result<(), Failure> {
+    let Some(out) = plan.targets.output_file() else { return Ok(()) };
+    let run = DedupRun::last_finished(&index.begin_write()?, key_of_output(plan))?;
+    let Some(before) = run.as_ref().map(KeptBefore::of) else { return Ok(()) };
+    let state = plan.targets.folder().map(|_| out.clone());
+    for place in [Some(choices_path(&out)), state].into_iter().flatten() {
+        let length = partial_path(&place).metadata().map(|found| found.len());
+        if length.is_ok_and(|length| length == before.progress.0)
+            && PartialFile::begins_with(&place, before.progress)?
+        {
+            plan.targets.forget_progress()?;
+        }
+    }
+    Ok(())
 }

@@ -37,26 +37,29 @@ impl Summary {
 /// The documents that a run has replaced, and whose earlier texts are not known any more.
 #[derive(Default)]
 pub(crate) struct Replaced {
+    /// Whether the run was a dry one.
+    pub(crate) would: bool,
     /// By later records of the run with the same ids.
     pub(crate) own: u64,
-    /// By records without an id, which their files and numbers name.
+    /// By records without an id, which their files, or --id-prefix, and numbers name.
     pub(crate) numbered: u64,
 }
 
 impl Replaced {
     /// Says what may be lost by that.
     pub(super) fn tell(&self) {
+        let replaced = if self.would { "would replace" } else { "replaced" };
         if self.own > 0 {
             message(&format!(
-                "{} replaced earlier ones of this run that have the same id, so copies of those \
+                "{} {replaced} earlier ones of this run that have the same id, so copies of those \
                  earlier texts are kept; if ids repeat from file to file, say --id hash",
                 count(self.own, "record")
             ));
         } else if self.numbered > 0 {
             message(&format!(
-                "{} without an id replaced those of an earlier file, so copies of their texts are \
-                 not known any more: the names of files and numbers of records are their ids; if \
-                 a file has new records each time, say --id hash",
+                "{} without an id {replaced} earlier ones, so copies of those are not known any \
+                 more: they are named by their file, or --id-prefix, and their number; if a file \
+                 of the same name has other records each time, say --id hash",
                 count(self.numbered, "record")
             ));
         }

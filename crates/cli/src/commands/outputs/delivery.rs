@@ -90,6 +90,13 @@ impl Delivery {
         Ok(found == Some(length))
     }
 
+    /// Whether something is at the address, or at this name below it.
+    pub(crate) fn holds_something(&self, name: &str) -> Result<bool, Failure> {
+        let address = format!("{}{name}", self.address);
+        let found = size_of(&address).with_context(|| address.clone())?;
+        Ok(found.is_some_and(|bytes| bytes > 0))
+    }
+
     /// Deletes what was made on this machine.
     pub(crate) fn clean_up(&self) -> Result<(), Failure> {
         let removed = match self.address.ends_with('/') {

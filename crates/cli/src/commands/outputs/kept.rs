@@ -33,27 +33,18 @@ impl Kept {
         })
     }
 
-    /// Continues the output that an interrupted run has written; `None` if it has changed. `held`
-    /// says that nothing of it gets its name before the end.
+    /// Continues the output that an interrupted run has written; `None` if it has changed.
     pub(crate) fn resume(
         target: Option<&Target>,
         content: LengthAndHash,
-        held: bool,
     ) -> Result<Option<Self>, Failure> {
         Ok(match target {
             Some(Target::File(file)) => KeptFile::resume(file, content)?.map(Self::File),
             Some(Target::Folder(folder)) => {
-                KeptFolder::resume(folder, content, held)?.map(|kept| Self::Folder(Box::new(kept)))
+                KeptFolder::resume(folder, content)?.map(|kept| Self::Folder(Box::new(kept)))
             }
             Some(Target::Stream(_) | Target::Nowhere) | None => None,
         })
-    }
-
-    /// Gives nothing its name before the end.
-    pub(crate) fn hold(&mut self) {
-        if let Self::Folder(folder) = self {
-            folder.hold();
-        }
     }
 
     /// Says where the next records come from.
@@ -159,7 +150,7 @@ pub(crate) fn check(target: Option<&Target>, source: &Source) -> Result<(), Fail
     match target {
         None | Some(Target::Nowhere) => Ok(()),
         Some(Target::File(file)) => {
-            kept_file::check_name(file, source.head.as_ref())?;
+            kept_file::check_format(file, source.format)?;
             kept_file::check(file, schema)
         }
         Some(Target::Folder(folder)) => {

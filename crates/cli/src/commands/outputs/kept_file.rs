@@ -4,11 +4,11 @@ use crate::commands::outputs::kept_output::{KeptOutput, OutputRecord, wants_colu
 use crate::commands::outputs::kept_rows::KeptRows;
 use crate::commands::outputs::partial_file::{LengthAndHash, OutputWriter, PartialFile};
 use crate::commands::outputs::rows_spool::forget_spool;
-use crate::input::{RowSchema, TableHead};
+use crate::input::{Format, RowSchema, TableHead};
 use crate::run::column_format::ColumnFormat;
 use crate::run::columns_file;
 use crate::run::failure::Failure;
-use crate::run::results_table::extension_within;
+use crate::run::output_names::NamedFormat;
 use anyhow::anyhow;
 use std::path::Path;
 
@@ -150,18 +150,24 @@ pub(crate) fn check(file: &Path, schema: Option<&RowSchema>) -> Result<(), Failu
     }
 }
 
-/// Fails if the name of a file says that it holds a table, and the records are none, or the other
-/// way round: records are written as they came.
-pub(crate) fn check_name(file: &Path, head: Option<&TableHead>) -> Result<(), Failure> {
-    let extension = extension_within(file).unwrap_or_default();
-    let (holds, input) = match (head, extension.as_str()) {
-        (None, "csv" | "tsv") => ("a table", "no table"),
-        (Some(TableHead::Text(_)), "jsonl" | "ndjson") => ("JSON Lines", "a table"),
+/// Fails if the name of a file says another format than that of the records, which are written as
+/// they came.
+pub(crate) fn check_format(file: &Path, format: Option<Format>) -> Result<(), Failure> {
+    let Some(named) = NamedFormat::of(file).filter(|named| *named != NamedFormat::Columns) else {
+        return Ok(());
+    };
+    let (what, extension) = match format {
+        Some(Format::Csv) if named != NamedFormat::Csv => ("CSV", ".csv"),
+        Some(Format::Tsv) if named != NamedFormat::Tsv => ("a table with tabs", ".tsv"),
+        Some(Format::JsonLines) if named != NamedFormat::JsonLines => ("JSON Lines", ".jsonl"),
+        Some(Format::Lines | Format::Tokens) => ("lines of text", ".txt"),
+        Some(Format::Text) => ("a list of paths", ".txt"),
+        Some(Format::Warc) => ("WARC", ".warc"),
         _ => return Ok(()),
     };
     Err(anyhow!(
-        "{}: its name says that it holds {holds}, but the input is {input}, and what is kept is \
-         written as it came; give the output the extension of the input",
+        "{}: its name says another format; what is kept is {what}, as it came, so end the name in \
+         {extension}",
         file.display()
     )
     .into())

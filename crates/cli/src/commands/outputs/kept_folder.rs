@@ -31,8 +31,6 @@ pub(crate) struct KeptFolder {
     resumed: Option<(usize, KeptFile)>,
     /// Shards that are complete but for their names. They are closed, as there may be many.
     sealed: Vec<usize>,
-    /// Whether they get their names at the end only.
-    held: bool,
 }
 
 impl KeptFolder {
@@ -43,20 +41,15 @@ impl KeptFolder {
         Ok(Self::new(folder, FolderState::create(&state)?, None))
     }
 
-    /// Continues the output of an interrupted run, if it is as that run has stored it. Its complete
-    /// shards get their names, unless all of them are to wait for the end.
+    /// Continues the output of an interrupted run, if it is as that run has stored it.
     pub(crate) fn resume(
         folder: &ShardFolder,
         content: LengthAndHash,
-        held: bool,
     ) -> Result<Option<Self>, Failure> {
         let Some(state) = FolderState::resume(&state_path(&folder.path), content)? else {
             return Ok(None);
         };
-        let sealed = match held {
-            true => still_sealed(folder, &state)?,
-            false => complete_all(folder, &state).map(|()| Vec::new())?,
-        };
+        complete_all(folder, &state)?;
         let mut resumed = None;
         if let Some((name, content)) = state.current() {
             let path = folder.path.join(name);
@@ -65,18 +58,12 @@ impl KeptFolder {
             let kept = KeptFile::resume(&path, *content)?.ok_or_else(changed)?;
             resumed = Some((at.ok_or_else(changed)?, kept));
         }
-        Ok(Some(Self { sealed, held, ..Self::new(folder, state, resumed) }))
+        Ok(Some(Self::new(folder, state, resumed)))
     }
 
     fn new(folder: &ShardFolder, state: FolderState, resumed: Option<(usize, KeptFile)>) -> Self {
-        let (at, current, sealed, held) = (None, None, Vec::new(), false);
-        Self { folder: folder.clone(), state, at, current, resumed, sealed, held }
-    }
-
-    /// Gives no shard its name before the end, so that [`discard`](Self::discard) leaves all files
-    /// of an earlier run as they were.
-    pub(crate) fn hold(&mut self) {
-        self.held = true;
+        let (at, current, sealed) = (None, None, Vec::new());
+        Self { folder: folder.clone(), state, at, current, resumed, sealed }
     }
 
     /// Goes on with the shard of the next records. Completes those before it.
@@ -190,12 +177,8 @@ impl KeptFolder {
         self.state.sync()
     }
 
-    /// Gives the complete shards their names, unless they wait for the end.
+    /// Gives the complete shards their names.
     pub(crate) fn committed(&mut self) -> Result<(), Failure> {
-        if self.held { Ok(()) } else { self.name_all() }
-    }
-
-    fn name_all(&mut self) -> Result<(), Failure> {
         for at in std::mem::take(&mut self.sealed) {
             kept_file::name(&self.path_of(at))?;
         }
@@ -217,7 +200,7 @@ impl KeptFolder {
     /// Gives the last shards their names, and returns the content of the folder. The state stays
     /// until the run has ended.
     pub(crate) fn finish(mut self) -> Result<LengthAndHash, Failure> {
-        self.name_all()?;
+        self.committed()?;
         Ok(self.state.content())
     }
 }
@@ -248,21 +231,6 @@ pub(crate) fn is_complete(folder: &ShardFolder, content: LengthAndHash) -> Resul
         found.extend(PartialFile::content_of(&file)?.map(|content| (name, content)));
     }
     Ok(content_of(found) == content)
-}
-
-/// The shards that are complete but for their names. Fails if one is not as it was left.
-fn still_sealed(folder: &ShardFolder, state: &FolderState) -> Result<Vec<usize>, Failure> {
-    let mut sealed = Vec::new();
-    for (name, content) in state.all_complete() {
-        let path = folder.path.join(name);
-        let at = folder.shards.iter().position(|shard| shard.name == *name);
-        match at.filter(|_| partial_path(&path).exists()) {
-            Some(at) if PartialFile::begins_with(&path, content)? => sealed.push(at),
-            Some(_) => return Err(changed_error(&partial_path(&path))),
-            None => {}
-        }
-    }
-    Ok(sealed)
 }
 
 /// Gives the shards that are complete their names, unless they have them already. Fails if one is

@@ -12,8 +12,9 @@ use crate::remote::is_remote;
 use crate::report::check_target;
 use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
+use crate::run::output_names::{NamedFormat, check_name};
 use crate::run::results_file::is_standard_output;
-use crate::run::results_table::{check_compression, extension_within};
+use crate::run::results_table::check_compression;
 use anyhow::{Context, anyhow};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -59,6 +60,11 @@ impl Targets {
             return Ok(Self { out, audit: None, printed: true, delivery: None });
         }
         let removed = request.removed.filter(|path| !is_standard_output(path));
+        let is_output_standard = request.output.is_some_and(is_standard_output);
+        if request.removed.is_some() && removed.is_none() && is_output_standard {
+            let error = anyhow!("standard output cannot take both the output and the audit");
+            return Err(error.into());
+        }
         let delivery = Delivery::of(request)?;
         let out = match &delivery {
             Some(delivery) => Some(delivery.target()),
@@ -67,7 +73,7 @@ impl Targets {
         let targets = Self {
             out,
             audit: removed.map(Target::of),
-            printed: removed.is_none() && !request.output.is_some_and(is_standard_output),
+            printed: removed.is_none() && !is_output_standard,
             delivery,
         };
         targets.check(request)?;
@@ -96,31 +102,46 @@ impl Targets {
         self.delivery.as_ref().map_or(Ok(()), |delivery| delivery.deliver(self.out.as_ref()))
     }
 
-    /// Deletes what is needed only until the run has ended: the state of a folder, what was copied
-    /// to an address, and which records were chosen.
+    /// Deletes what is needed only until the run has ended: what tells how far the output is, and
+    /// what was copied to an address.
     pub(crate) fn clean_up(&self) -> Result<(), Failure> {
-        if let Some(output) = self.output_file() {
-            let chosen = partial_path(&choices_path(&output));
-            match fs::remove_file(&chosen) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                removed => removed.with_context(|| chosen.display().to_string())?,
-            }
-        }
-        self.folder().map_or(Ok(()), forget_state)?;
+        self.forget_progress()?;
         self.delivery.as_ref().map_or(Ok(()), Delivery::clean_up)
     }
 
-    /// Whether the output holds something already. One behind an address is taken to.
-    pub(crate) fn is_there(&self) -> bool {
+    /// Deletes what tells how far the output is: the state of a folder, and which records were
+    /// chosen.
+    pub(crate) fn forget_progress(&self) -> Result<(), Failure> {
+        // Choices come last: whoever finds them knows that the state is of the same run.
+        self.folder().map_or(Ok(()), forget_state)?;
+        let Some(output) = self.output_file() else { return Ok(()) };
+        let chosen = partial_path(&choices_path(&output));
+        match fs::remove_file(&chosen) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(anyhow!("{}: {error}", chosen.display()).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the output holds something already.
+    pub(crate) fn is_there(&self) -> Result<bool, Failure> {
         let is_there = |file: &Path| file.metadata().is_ok_and(|found| found.len() > 0);
-        match &self.out {
-            _ if self.delivery.is_some() => true,
-            Some(Target::File(file)) => is_there(file),
-            Some(Target::Folder(folder)) => {
+        Ok(match (&self.out, &self.delivery) {
+            (Some(Target::File(_)), Some(delivery)) => delivery.holds_something("")?,
+            (Some(Target::Folder(folder)), Some(delivery)) => {
+                let mut there = false;
+                for shard in folder.shards.iter() {
+                    there = there || delivery.holds_something(&shard.name)?;
+                }
+                there
+            }
+            (Some(Target::File(file)), None) => is_there(file),
+            (Some(Target::Folder(folder)), None) => {
                 folder.shards.iter().any(|shard| is_there(&folder.path.join(&shard.name)))
             }
-            Some(Target::Stream(_) | Target::Nowhere) | None => false,
-        }
+            (Some(Target::Stream(_) | Target::Nowhere) | None, _) => false,
+        })
     }
 
     /// Returns the output if it is a folder.
@@ -201,9 +222,8 @@ impl Targets {
             let removed = removed.display();
             return Err(anyhow!("{removed}: is a folder; name a file for the audit").into());
         }
-        if let Some(removed) = request.removed.filter(|removed| is_named_otherwise(removed)) {
-            let removed = removed.display();
-            return Err(anyhow!("{removed}: the audit is JSON Lines; name a file .jsonl").into());
+        if let Some(removed) = request.removed.filter(|removed| !is_standard_output(removed)) {
+            check_name(removed, "an audit", &[NamedFormat::JsonLines])?;
         }
         if let Some(folder) = self.folder() {
             check_folder_above(folder)?;
@@ -316,12 +336,6 @@ fn check_report(request: &OutputRequest<'_>) -> Result<(), Failure> {
 fn is_folder(path: &Path) -> bool {
     let last = path.as_os_str().as_encoded_bytes().last();
     last.is_some_and(|last| std::path::is_separator((*last).into())) || path.is_dir()
-}
-
-/// Whether the name of a file says that it holds a table.
-fn is_named_otherwise(file: &Path) -> bool {
-    let is_table = |extension: String| ["csv", "tsv", "xlsx"].contains(&extension.as_str());
-    ColumnFormat::of(file).is_some() || extension_within(file).is_some_and(is_table)
 }
 
 /// Fails if there is no folder for a file or a folder.
