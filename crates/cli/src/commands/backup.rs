@@ -14,11 +14,10 @@ use std::time::Instant;
 #[command(after_help = "\
 The copy has everything that the index has, packed. Every record is verified while it is copied.
 The copy appears under its name when it is complete. To restore one, put it in the place of the
-index while no process has that open.
+index while no process has that open: cp pages-monday.twx pages.new && mv pages.new pages.twx
 
 Examples:
   twindex backup pages.twx /mnt/backup/pages-monday.twx
-  cp /mnt/backup/pages-monday.twx pages.new && mv pages.new pages.twx    restore it
   twindex backup pages.twx copy.twx --wait 60")]
 pub(crate) struct Backup {
     /// The index file

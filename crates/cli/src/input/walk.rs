@@ -56,12 +56,11 @@ impl Walk {
             None => {
                 let mut walk = WalkBuilder::new(root);
                 walk.sort_by_file_name(Ord::cmp).require_git(false);
-                walk.hidden(!options.hidden).follow_links(options.follow).overrides(globs.clone());
+                walk.hidden(!options.hidden).follow_links(options.follow).overrides(globs);
                 if !options.hidden {
-                    walk.filter_entry(move |entry| {
-                        let is_file = entry.file_type().is_some_and(|kind| !kind.is_dir());
-                        let is_chosen = globs.matched(entry.path(), false).is_whitelist();
-                        !is_file || is_chosen || !is_mark(entry.file_name())
+                    walk.filter_entry(|entry| {
+                        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+                        is_folder || !is_mark(entry.file_name())
                     });
                 }
                 Files::Local(Box::new(walk.build()))
@@ -76,6 +75,7 @@ impl Walk {
 fn is_mark(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
     let number = name.strip_prefix("_committed_").or_else(|| name.strip_prefix("_started_"));
+    let number = number.map(|number| number.strip_prefix("vacuum").unwrap_or(number));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     ["_SUCCESS", "_common_metadata", "_metadata"].contains(&name) || number.is_some_and(is_number)
 }

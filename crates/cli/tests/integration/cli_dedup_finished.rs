@@ -246,12 +246,20 @@ fn no_other_command_replaces_an_output_by_less() {
     let whole = shell.read("out.jsonl");
     for words in [
         "dedup i.twx in -q -o out.jsonl --removed gone --skip-known",
-        "dedup i.twx in -q -o ./out.jsonl --skip-known",
+        "dedup i.twx ./in -q -o ./out.jsonl --skip-known",
         "dedup i.twx in -q -o out.jsonl --skip-known --touch --threshold 0.9",
     ] {
         shell.run(words).fails_with("an earlier run has written");
         assert!(shell.read("out.jsonl") == whole, "{words}");
     }
+    // A run that fails, although it was allowed to replace the output, changes nothing of that.
+    shell.write("more.csv", "id,text\nx,a text of some words\n");
+    let fails = "dedup i.twx in more.csv -q -o out.jsonl --removed gone --skip-known --restart";
+    assert_eq!(shell.run(fails).status, 2);
+    shell.write("in/empty.jsonl", "");
+    let words = "dedup i.twx in -q -o out.jsonl --removed gone --skip-known";
+    shell.run(words).fails_with("an earlier run has written");
+    assert!(shell.read("out.jsonl") == whole);
     // Other records are another matter, and so is another output.
     let words = "dedup i.twx more.jsonl -q -o out.jsonl --skip-known";
     shell.write("more.jsonl", jsonl(&[("new", "a text of its own, and like no other")]));
@@ -286,6 +294,31 @@ fn an_output_that_was_moved_back_is_not_replaced_by_less() {
         assert!(shell.read("out") == whole, "{done:?}");
     }
     shell.run(&format!("{words} --restart")).succeeds();
+    assert!(shell.read("out").len() < whole.len());
+}
+
+#[test]
+fn a_restart_that_is_killed_goes_on_with_the_permission_it_had() {
+    let shell = begin(1_500);
+    let words = format!("{WORDS} --skip-known");
+    shell.run(&words).succeeds();
+    let whole = shell.read("out");
+    let id = shell.ids()[0].clone();
+    shell.run(&format!("remove i.twx -q {id}")).succeeds();
+    let clock = Instant::now();
+    shell.run(&words).fails_with("add --restart to replace this one");
+    let length = clock.elapsed();
+    for round in 1..40 {
+        let running = shell.start(&format!("{words} --restart"));
+        sleep(length.mul_f64(f64::from(round) / 20.0));
+        let was_running = running.kill();
+        assert!(was_running, "round {round}");
+        if shell.path("out.part").exists() {
+            break;
+        }
+    }
+    assert!(shell.path("out.part").exists() && shell.read("out") == whole);
+    shell.run(&words).succeeds();
     assert!(shell.read("out").len() < whole.len());
 }
 

@@ -24,7 +24,7 @@ fn records_are_not_written_under_the_name_of_another_format() {
         ("in.csv", "out.ndjson.zst", ".csv"),
         ("in.tsv", "out.csv", ".tsv"),
         ("texts", "out.jsonl", ".txt"),
-        ("--format lines in.jsonl", "out.jsonl", ".txt"),
+        ("--format lines in.csv", "out.jsonl", ".txt"),
     ] {
         let done = shell.run(&format!("dedup i.twx {input} -o {out}"));
         done.fails_with(&format!("{out}: its name says another format;"));
@@ -38,6 +38,7 @@ fn records_are_not_written_under_the_name_of_another_format() {
         ("in.csv", "out.tab"),
         ("in.csv", "out.csv.zst"),
         ("in.tsv", "out.tsv"),
+        ("--format lines in.csv", "same.csv"),
     ] {
         shell.run(&format!("dedup {out}.twx {input} -o {out}")).succeeds();
     }

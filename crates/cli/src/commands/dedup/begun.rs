@@ -50,7 +50,9 @@ pub(crate) struct Plan<'a> {
     pub(crate) threshold: f64,
     pub(crate) against: &'a [&'a Snapshot],
     pub(crate) key: ResumeKey,
-    pub(crate) circumstances: Circumstances,
+    /// Whether the output may be replaced by less: --restart was given, now or when the run that
+    /// was interrupted began.
+    pub(crate) replaces: bool,
     /// What an earlier run has written to the output, if this run leaves out what is known and has
     /// an input that cannot be read twice.
     pub(crate) kept_before: Option<KeptBefore>,
@@ -126,7 +128,7 @@ impl<'a> Begun<'a> {
             rest = later;
             let Deduplication { in_batch, bytes_in_batch, .. } = self.deduplication;
             if in_batch >= batch || bytes_in_batch >= most_bytes {
-                self.deduplication.store(&mut self.txn, false)?;
+                self.deduplication.store(&mut self.txn, None)?;
                 self.txn.commit()?;
                 self.committed = true;
                 self.deduplication.kept.committed()?;
@@ -172,10 +174,12 @@ impl<'a> Begun<'a> {
         }
         if let Some(before) = deduplication.would_lose().filter(|_| !interrupted) {
             drop(txn);
+            let kept_any = committed && deduplication.counts.inserted() > 0;
             deduplication.discard(&index)?;
-            return Err(overwriting::would_lose(plan, before, committed));
+            return Err(overwriting::would_lose(plan, before, kept_any));
         }
-        deduplication.store(&mut txn, !interrupted)?;
+        let now = (!interrupted).then(|| Circumstances::of(plan));
+        deduplication.store(&mut txn, now.as_ref())?;
         txn.commit()?;
         progress.finish();
         if interrupted {
@@ -195,7 +199,7 @@ impl<'a> Begun<'a> {
         };
         plan.targets.deliver()?;
         if plan.targets.output_file().is_some() {
-            plan.end(&index, run, content, true)?;
+            plan.end(&index, run, content, now.and_then(|now| now.key))?;
         }
         spool.map_or(Ok(()), PartialFile::discard)?;
         plan.targets.clean_up()?;
@@ -237,22 +241,20 @@ impl Plan<'_> {
         removal.of_similar(insertion.estimate(self.args.estimate).max_candidates(most))
     }
 
-    /// Ends a run whose output is complete, and remembers it if its input can be read again.
-    /// `content` is that of the output, if the last commit has not told it. `same` says that the
-    /// input of this command is that of the run.
+    /// Ends a run whose output is complete, and remembers it with the key of its circumstances, if
+    /// there is one. `content` is that of the output, if the last commit has not told it.
     pub(crate) fn end(
         &self,
         index: &Index,
         mut run: DedupRun,
         content: Option<LengthAndHash>,
-        same: bool,
+        circumstances: Option<ResumeKey>,
     ) -> Result<(), Failure> {
         let mut txn = index.begin_write()?;
-        overwriting::remember_kept(self, &mut txn, &run, same)?;
         if let Some(content) = content {
             set_stored_output(&mut run, content);
         }
-        match self.circumstances.key.as_ref().filter(|_| same) {
+        match circumstances {
             Some(circumstances) => run.remember(&mut txn, circumstances)?,
             None => run.finish(&mut txn)?,
         }

@@ -1,20 +1,19 @@
-//! What shows, before a record is read, whether a run may be one that has finished.
+//! What shows without reading records whether a run may be one that has finished.
 
-use crate::commands::dedup::command::Dedup;
-use crate::commands::outputs::targets::{Target, Targets};
-use crate::input::{Finding, Inputs};
+use crate::commands::dedup::begun::Plan;
+use crate::commands::outputs::targets::Target;
+use crate::input::Finding;
 use crate::remote::is_remote;
 use crate::run::resume_key::ResumeKey;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 use xxhash_rust::xxh3::Xxh3;
 
-/// The circumstances of a run to a file or folder.
-#[derive(Clone, Default)]
+/// The circumstances of a run to a file or folder, as they are now.
 pub(crate) struct Circumstances {
-    /// A hash of the paths and lengths of all files of the input. `None` if it cannot be read
-    /// twice.
-    pub(crate) files: Option<u64>,
+    /// A hash of the lengths of all files of the input that are not empty. `None` if it cannot be
+    /// read twice.
+    pub(crate) lengths: Option<u64>,
     /// What decides the result besides the key of the run and its records. `None` if the run is not
     /// remembered when it has finished: its input cannot be read twice or lies behind an address,
     /// or its output is a folder behind one.
@@ -22,34 +21,40 @@ pub(crate) struct Circumstances {
 }
 
 impl Circumstances {
-    /// Looks at the files of the input, and at the other indexes.
-    pub(crate) fn of(args: &Dedup, targets: &Targets, inputs: Inputs) -> Self {
-        if targets.output_file().is_none() {
-            return Self::default();
+    /// Looks at all files of the input, and at the other indexes.
+    pub(crate) fn of(plan: &Plan<'_>) -> Self {
+        let found = plan.targets.output_file().and_then(|_| files(plan));
+        match found {
+            Some((files, lengths)) => Self { lengths: Some(lengths), key: key(plan, files) },
+            None => Self { lengths: None, key: None },
         }
-        let files = files(inputs);
-        Self { files, key: files.and_then(|files| key(args, targets, files)) }
     }
 }
 
-/// Hashes the paths and lengths of all files.
-fn files(inputs: Inputs) -> Option<u64> {
-    let mut hash = Xxh3::new();
+/// A hash of the paths and lengths of all files, and one of the lengths of those that are not
+/// empty.
+fn files(plan: &Plan<'_>) -> Option<(u64, u64)> {
+    let (mut files, mut lengths) = (Xxh3::new(), Xxh3::new());
+    let inputs = plan.args.inputs(plan.outputs, &plan.settings);
     for found in Finding::new(Arc::new(inputs)) {
         let (path, length) = match found {
             Ok(found) => (found.path.into_os_string().into_encoded_bytes(), found.size?),
             // It is read when it can be.
-            Err(bad) => (bad.place.into_bytes(), u64::MAX),
+            Err(bad) => (bad.place.into_bytes(), 0),
         };
         for number in [path.len() as u64, length] {
-            hash.update(&number.to_le_bytes());
+            files.update(&number.to_le_bytes());
         }
-        hash.update(&path);
+        files.update(&path);
+        if length > 0 {
+            lengths.update(&length.to_le_bytes());
+        }
     }
-    Some(hash.digest())
+    Some((files.digest(), lengths.digest()))
 }
 
-fn key(args: &Dedup, targets: &Targets, files: u64) -> Option<ResumeKey> {
+fn key(plan: &Plan<'_>, files: u64) -> Option<ResumeKey> {
+    let Plan { args, targets, .. } = *plan;
     match (&targets.out, &targets.delivery) {
         _ if args.paths.iter().any(|path| is_remote(path)) => return None,
         (Some(Target::File(_)), _) | (Some(Target::Folder(_)), None) => {}

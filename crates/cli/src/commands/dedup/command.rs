@@ -2,9 +2,8 @@
 
 use crate::commands::dedup::against;
 use crate::commands::dedup::begun::{Begun, Plan};
-use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::completion;
-use crate::commands::dedup::deduplication::{Counts, InputRecord};
+use crate::commands::dedup::deduplication::{Counts, InputRecord, replaces};
 use crate::commands::dedup::dry_run::DryRun;
 use crate::commands::dedup::intake::Intake;
 use crate::commands::dedup::overwriting;
@@ -198,7 +197,6 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let threshold = args.settings.threshold().unwrap_or(settings.threshold());
     let key = args.resume_key(threshold);
     let against = &*against;
-    let circumstances = Circumstances::of(args, &targets, args.inputs(&targets, &settings));
     let silent = targets.without_files();
     let targets = &targets;
     let mut plan = Plan {
@@ -211,7 +209,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         threshold,
         against,
         key,
-        circumstances,
+        replaces: args.restart,
         kept_before: None,
     };
     let sum_up = |(counts, failed): (&Counts, u64), recall: Option<f64>, ended: Ended| {
@@ -228,6 +226,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let mut interrupted = match &index {
         Some(index) if targets.output_file().is_some() && !args.restart => {
             let run = DedupRun::resume(&index.begin_write()?, &plan.key)?;
+            plan.replaces = run.as_ref().is_some_and(replaces);
             // A run that was interrupted at its very beginning has left nothing to go on with.
             run.filter(|run| !run.judged().is_empty())
         }
@@ -248,6 +247,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
             let told = || sum_up((&counts, failed), Some(recall), Ended::Done);
             return end(failed, &summary.unwrap_or_else(told));
         }
+        plan.replaces = false;
     }
     let mut finished = None;
     if interrupted.is_none()
@@ -268,12 +268,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         }
     }
     if finished.is_none() {
-        if interrupted.is_none() {
-            overwriting::check(&plan, index.as_ref())?;
-        }
-        if let Some(index) = &index {
-            plan.kept_before = overwriting::check_kept(&plan, index, interrupted.is_some())?;
-        }
+        plan.kept_before = overwriting::check(&plan, index.as_ref(), interrupted.is_some())?;
     }
     let begun = match interrupted {
         Some(run) => Some(Begun::new(&plan, index.take(), Some(run))?),

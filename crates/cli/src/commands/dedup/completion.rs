@@ -3,6 +3,7 @@
 
 use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::chosen;
+use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::command::Purpose;
 use crate::commands::dedup::deduplication::{Counts, stored_outputs};
 use crate::commands::dedup::overwriting;
@@ -32,9 +33,10 @@ pub(crate) fn finished(plan: &Plan<'_>, index: &Index) -> Result<Option<(Counts,
     let (Some(out), Some(spool)) = (&targets.out, targets.spool()) else {
         return Ok(None);
     };
-    let Some(circumstances) = plan.circumstances.key.as_ref().filter(|_| !args.restart) else {
+    if args.restart || DedupRun::last_finished(&index.begin_write()?, &plan.key)?.is_none() {
         return Ok(None);
-    };
+    }
+    let Some(circumstances) = Circumstances::of(plan).key else { return Ok(None) };
     let run = DedupRun::finished(&index.begin_write()?, &plan.key, circumstances)?;
     let Some(run) = run else { return Ok(None) };
     let (kept_content, audit_content) = stored_outputs(&run);
@@ -147,7 +149,8 @@ pub(crate) fn complete(
         report(failed, findings)?;
     }
     let spool = printed_spool(plan, audit_content, same)?;
-    plan.end(index, run, Some(content), same)?;
+    let key = Circumstances::of(plan).key.filter(|_| same);
+    plan.end(index, run, Some(content), key)?;
     spool.map_or(Ok(()), PartialFile::discard)?;
     targets.clean_up()?;
     if same {

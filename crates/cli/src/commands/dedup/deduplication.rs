@@ -1,6 +1,7 @@
 //! One run of `dedup`: judges each record, writes or audits it, and stores the progress.
 
 use crate::commands::dedup::begun::Plan;
+use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::overwriting::{self, KeptBefore};
 use crate::commands::dedup::removal::Remove;
 use crate::commands::dedup::repetition::Repetition;
@@ -56,7 +57,10 @@ impl Counts {
     /// | 5 | replaced | the upper half of them |
     /// | 6 | unchanged | records that were cut |
     /// | 8 | empty | spared |
-    fn notes(self, kept: LengthAndHash, audit: LengthAndHash) -> [u64; 10] {
+    ///
+    /// The highest bit of number 7, the duplicates, says that the run may replace its output by
+    /// less.
+    fn notes(self, kept: LengthAndHash, audit: LengthAndHash, replaces: bool) -> [u64; 10] {
         let Self { added, replaced, unchanged, duplicates, empty, bytes, .. } = self;
         let Self { spared, cut, cut_bytes, limited: _, .. } = self;
         let both = |low: u64, high: u64| low.min(HALF) | high.min(HALF) << 32;
@@ -68,7 +72,7 @@ impl Counts {
             both(added, cut_bytes & HALF),
             both(replaced, cut_bytes >> 32),
             both(unchanged, cut),
-            duplicates,
+            duplicates | if replaces { REPLACES } else { 0 },
             both(empty, spared),
             bytes,
         ]
@@ -86,7 +90,7 @@ impl Counts {
             added: added & HALF,
             replaced: replaced & HALF,
             unchanged: unchanged & HALF,
-            duplicates,
+            duplicates: duplicates & !REPLACES,
             empty: empty & HALF,
             bytes,
             spared: empty >> 32,
@@ -101,14 +105,19 @@ impl Counts {
 /// anything, the partial files that it leaves are known to be its own.
 pub(crate) fn begun(plan: &Plan<'_>, index: &Index) -> Result<DedupRun, Failure> {
     let (mut run, mut txn) = (DedupRun::begin(&plan.key), index.begin_write()?);
-    if plan.args.restart {
-        overwriting::forget_kept(plan, &mut txn)?;
-    }
     let nothing = (0, xxh3_64(b""));
-    run.save(&mut txn, Counts::default().notes(nothing, nothing))?;
+    run.save(&mut txn, Counts::default().notes(nothing, nothing, plan.replaces))?;
     txn.commit()?;
     Ok(run)
 }
+
+/// Whether an interrupted run may replace its output by less.
+pub(crate) fn replaces(run: &DedupRun) -> bool {
+    run.notes()[7] & REPLACES != 0
+}
+
+/// The bit that says so.
+const REPLACES: u64 = 1 << 63;
 
 /// The lower half of a stored number.
 const HALF: u64 = u32::MAX as u64;
@@ -439,9 +448,14 @@ impl<'a> Deduplication<'a> {
         }
     }
 
-    /// Syncs both outputs and stores the progress of the run in the transaction. `judged` says that
-    /// the input has ended.
-    pub(crate) fn store(&mut self, txn: &mut WriteTxn, judged: bool) -> Result<(), Failure> {
+    /// Syncs both outputs and stores the progress of the run in the transaction. If the input has
+    /// ended, `ended` are the circumstances.
+    pub(crate) fn store(
+        &mut self,
+        txn: &mut WriteTxn,
+        ended: Option<&Circumstances>,
+    ) -> Result<(), Failure> {
+        let judged = ended.is_some();
         if judged && self.run.is_catching_up() {
             return Err(self.other_input());
         }
@@ -449,10 +463,13 @@ impl<'a> Deduplication<'a> {
         self.counts.limited += txn.limited();
         let (kept, audit) = (self.kept.sync(judged)?, self.audit.sync()?);
         if let (Some(kept), Some(audit)) = (kept, audit) {
-            let notes = self.counts.notes(kept, audit);
-            match judged {
-                true => self.run.save_judged(txn, notes)?,
-                false => self.run.save(txn, notes)?,
+            let notes = self.counts.notes(kept, audit, self.plan.replaces);
+            match ended {
+                Some(now) => {
+                    self.run.save_judged(txn, notes)?;
+                    overwriting::remember_kept(self.plan, txn, &self.run, now.lengths)?;
+                }
+                None => self.run.save(txn, notes)?,
             }
         }
         Ok(())

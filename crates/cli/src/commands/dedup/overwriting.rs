@@ -2,6 +2,7 @@
 //! out what is known: records that it has kept are in its index, so no later run would keep them.
 
 use crate::commands::dedup::begun::Plan;
+use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::completion::read_again;
 use crate::commands::dedup::deduplication::{Counts, stored_outputs};
 use crate::commands::outputs::choices::choices_path;
@@ -16,13 +17,30 @@ use anyhow::anyhow;
 use std::path::{Path, PathBuf};
 use twindex::{DedupInput, DedupRun, Index, WriteTxn};
 
+/// Fails if this run would replace what another one has left unfinished, or what one has finished
+/// by less. `goes_on` says that it goes on with an interrupted run.
+///
+/// If the input cannot be read twice, the latter shows only when it has been judged; then this
+/// returns what the earlier run has written.
+pub(crate) fn check(
+    plan: &Plan<'_>,
+    index: Option<&Index>,
+    goes_on: bool,
+) -> Result<Option<KeptBefore>, Failure> {
+    if !goes_on {
+        index.map_or(Ok(()), |index| forget_progress(plan, index))?;
+        check_interrupted(plan, index)?;
+    }
+    index.map_or(Ok(None), |index| check_finished(plan, index, goes_on))
+}
+
 /// Fails if a partial file of the output or of the audit is that of an interrupted run: of one with
 /// this index that has kept records, or of any run with another index. `--restart` allows both,
 /// unless `--skip-known` would leave out what was kept.
 ///
 /// A run begins with a commit to its index. So a partial file is of another index if no run with
 /// this one was interrupted.
-pub(crate) fn check(plan: &Plan<'_>, index: Option<&Index>) -> Result<(), Failure> {
+fn check_interrupted(plan: &Plan<'_>, index: Option<&Index>) -> Result<(), Failure> {
     let Plan { args, targets, .. } = *plan;
     let (Some(out), Some(spool)) = (targets.output_file(), targets.spool()) else {
         return Ok(());
@@ -80,22 +98,26 @@ pub(crate) struct KeptBefore {
     pub(crate) input: DedupInput,
     /// The records that it has written.
     pub(crate) records: u64,
-    /// What [`Circumstances::files`](super::circumstances::Circumstances::files) was, if known.
-    files: Option<u64>,
+    /// What [`Circumstances::lengths`] was, if its input can be read twice.
+    lengths: Option<u64>,
     /// The length and hash of the file that told how far its output was.
     progress: LengthAndHash,
+    /// Those of its audit.
+    audit: LengthAndHash,
 }
 
 impl KeptBefore {
     fn notes(self) -> [u64; 10] {
-        let Self { records, files, progress, .. } = self;
-        [records, files.unwrap_or_default(), progress.0, progress.1, 0, 0, 0, 0, 0, 0]
+        let Self { records, lengths, progress, audit, .. } = self;
+        let lengths = lengths.unwrap_or_default();
+        [records, lengths, progress.0, progress.1, audit.0, audit.1, 0, 0, 0, 0]
     }
 
     fn of(run: &DedupRun) -> Self {
-        let [records, files, length, hash, ..] = run.notes();
-        let files = Some(files).filter(|files| *files != 0);
-        Self { input: run.judged(), records, files, progress: (length, hash) }
+        let [records, lengths, length, hash, audit_length, audit_hash, ..] = run.notes();
+        let lengths = Some(lengths).filter(|lengths| *lengths != 0);
+        let (progress, audit) = ((length, hash), (audit_length, audit_hash));
+        Self { input: run.judged(), records, lengths, progress, audit }
     }
 }
 
@@ -106,54 +128,45 @@ fn key_of_output(plan: &Plan<'_>) -> ResumeKey {
     ResumeKey::default().with_path("output", absolute.as_deref().unwrap_or(out))
 }
 
-/// Remembers what a run has written to its output, which is complete. `same` says that this command
-/// has the input of the run.
+/// Remembers what a run that has judged all its records has written to its output. `lengths` are
+/// those of its input.
 pub(crate) fn remember_kept(
     plan: &Plan<'_>,
     txn: &mut WriteTxn,
     run: &DedupRun,
-    same: bool,
+    lengths: Option<u64>,
 ) -> Result<(), Failure> {
     let counts = Counts::of(run);
     let known = if plan.args.skip_known { 0 } else { counts.unchanged };
-    let kept = KeptBefore {
-        input: run.judged(),
-        records: counts.inserted() + known,
-        files: plan.circumstances.files.filter(|_| same),
-        progress: stored_outputs(run).0,
-    };
+    let (input, records) = (run.judged(), counts.inserted() + known);
+    let (progress, audit) = stored_outputs(run);
+    let kept = KeptBefore { input, records, lengths, progress, audit };
     let mut run = run.clone().with_key(key_of_output(plan));
     run.set_notes(kept.notes());
     Ok(run.remember(txn, "")?)
 }
 
-/// Forgets what the output holds, as it is to be replaced.
-pub(crate) fn forget_kept(plan: &Plan<'_>, txn: &mut WriteTxn) -> Result<(), Failure> {
-    match DedupRun::last_finished(txn, key_of_output(plan))? {
-        Some(run) => Ok(run.finish(txn)?),
-        None => Ok(()),
-    }
-}
-
 /// Fails if this run would leave out what is known of the records that an earlier run has written
-/// to the output, which would be lost. If the input cannot be read twice, this shows only when it
-/// has been judged; then this returns what the earlier run has written.
-///
-/// `goes_on` says that the run was interrupted: a folder has its files of this run.
-pub(crate) fn check_kept(
+/// to the output, which would be lost.
+fn check_finished(
     plan: &Plan<'_>,
     index: &Index,
     goes_on: bool,
 ) -> Result<Option<KeptBefore>, Failure> {
     let Plan { args, targets, .. } = *plan;
+    // A run that goes on has written files of its folder itself.
     let is_own = goes_on && targets.folder().is_some();
-    if !args.skip_known || args.restart || is_own || !targets.is_there()? {
+    if !args.skip_known || plan.replaces || is_own {
         return Ok(None);
     }
-    let run = DedupRun::last_finished(&index.begin_write()?, key_of_output(plan))?;
-    let Some(before) = run.as_ref().map(KeptBefore::of) else { return Ok(None) };
-    let Some(files) = plan.circumstances.files else { return Ok(Some(before)) };
-    if before.files.is_some_and(|before| before != files) {
+    let Some(before) = stored(plan, index)?.filter(|before| before.records > 0) else {
+        return Ok(None);
+    };
+    if !targets.is_there()? {
+        return Ok(None);
+    }
+    let Some(lengths) = Circumstances::of(plan).lengths else { return Ok(Some(before)) };
+    if before.lengths.is_some_and(|before| before != lengths) {
         return Ok(None);
     }
     match read_again(plan)?.0 == before.input {
@@ -177,20 +190,31 @@ pub(crate) fn would_lose(plan: &Plan<'_>, before: KeptBefore, committed: bool) -
     .into()
 }
 
-/// Deletes what has told how far the output of a finished run was, if that run was killed before it
-/// could do so.
+/// Deletes what has told how far the output of a finished run was, and its copy of a printed audit,
+/// if that run was killed before it could do so.
 pub(crate) fn forget_progress(plan: &Plan<'_>, index: &Index) -> Result<(), Failure> {
-    let Some(out) = plan.targets.output_file() else { return Ok(()) };
-    let run = DedupRun::last_finished(&index.begin_write()?, key_of_output(plan))?;
-    let Some(before) = run.as_ref().map(KeptBefore::of) else { return Ok(()) };
-    let state = plan.targets.folder().map(|_| out.clone());
-    for place in [Some(choices_path(&out)), state].into_iter().flatten() {
-        let length = partial_path(&place).metadata().map(|found| found.len());
-        if length.is_ok_and(|length| length == before.progress.0)
-            && PartialFile::begins_with(&place, before.progress)?
-        {
-            plan.targets.forget_progress()?;
+    let targets = plan.targets;
+    let (Some(out), Some(spool)) = (targets.output_file(), targets.spool()) else { return Ok(()) };
+    let Some(before) = stored(plan, index)? else { return Ok(()) };
+    let is_left = |place: &Path, content: LengthAndHash| {
+        let length = partial_path(place).metadata().map(|found| found.len());
+        match length.is_ok_and(|length| length == content.0) {
+            true => PartialFile::begins_with(place, content),
+            false => Ok(false),
         }
+    };
+    let is_state_left = targets.folder().is_some() && is_left(&out, before.progress)?;
+    if is_state_left || is_left(&choices_path(&out), before.progress)? {
+        targets.forget_progress()?;
     }
-    Ok(())
+    match !targets.audit_is_file() && is_left(&spool, before.audit)? {
+        true => PartialFile::forget(&spool),
+        false => Ok(()),
+    }
+}
+
+/// What an earlier run has written to the output, if any has.
+fn stored(plan: &Plan<'_>, index: &Index) -> Result<Option<KeptBefore>, Failure> {
+    let run = DedupRun::last_finished(&index.begin_write()?, key_of_output(plan))?;
+    Ok(run.as_ref().map(KeptBefore::of))
 }

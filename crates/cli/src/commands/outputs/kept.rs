@@ -150,7 +150,7 @@ pub(crate) fn check(target: Option<&Target>, source: &Source) -> Result<(), Fail
     match target {
         None | Some(Target::Nowhere) => Ok(()),
         Some(Target::File(file)) => {
-            kept_file::check_format(file, source.format)?;
+            kept_file::check_format(file, source)?;
             kept_file::check(file, schema)
         }
         Some(Target::Folder(folder)) => {

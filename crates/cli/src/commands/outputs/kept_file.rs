@@ -9,6 +9,7 @@ use crate::run::column_format::ColumnFormat;
 use crate::run::columns_file;
 use crate::run::failure::Failure;
 use crate::run::output_names::NamedFormat;
+use crate::run::records::Source;
 use anyhow::anyhow;
 use std::path::Path;
 
@@ -151,17 +152,21 @@ pub(crate) fn check(file: &Path, schema: Option<&RowSchema>) -> Result<(), Failu
 }
 
 /// Fails if the name of a file says another format than that of the records, which are written as
-/// they came.
-pub(crate) fn check_format(file: &Path, format: Option<Format>) -> Result<(), Failure> {
+/// they came. They may always have the extension that they came with.
+pub(crate) fn check_format(file: &Path, source: &Source) -> Result<(), Failure> {
     let Some(named) = NamedFormat::of(file).filter(|named| *named != NamedFormat::Columns) else {
         return Ok(());
     };
-    let (what, extension) = match format {
+    if source.file.as_deref().and_then(NamedFormat::of) == Some(named) {
+        return Ok(());
+    }
+    let (what, extension) = match source.format {
         Some(Format::Csv) if named != NamedFormat::Csv => ("CSV", ".csv"),
         Some(Format::Tsv) if named != NamedFormat::Tsv => ("a table with tabs", ".tsv"),
         Some(Format::JsonLines) if named != NamedFormat::JsonLines => ("JSON Lines", ".jsonl"),
         Some(Format::Lines | Format::Tokens) => ("lines of text", ".txt"),
         Some(Format::Text) => ("a list of paths", ".txt"),
+        Some(Format::FastaRecords) => ("FASTA", ".fa"),
         Some(Format::Warc) => ("WARC", ".warc"),
         _ => return Ok(()),
     };

@@ -206,6 +206,12 @@ impl PartialFile {
         Ok(named.with_context(|| self.path.display().to_string())?)
     }
 
+    /// Deletes the partial file of a run that has ended.
+    pub fn forget(path: &Path) -> Result<(), Failure> {
+        let partial = partial_path(path);
+        Ok(fs::remove_file(&partial).with_context(|| partial.display().to_string())?)
+    }
+
     /// Deletes the partial file, which no later run needs.
     pub fn discard(self) -> Result<(), Failure> {
         Ok(fs::remove_file(&self.partial).with_context(|| self.partial.display().to_string())?)
