@@ -24,6 +24,7 @@ use crate::terminal::output::count;
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
 use std::path::Path;
+use std::time::Instant;
 use twindex::{DedupRun, Index, Insertion, Settings, Snapshot, WriteTxn};
 
 /// The number of records that the run judges between two checks for an interrupt.
@@ -37,6 +38,8 @@ const COMMIT_BYTES: u64 = 256 << 20;
 
 /// What a run is asked to do.
 pub(crate) struct Plan<'a> {
+    /// When the command began.
+    pub(crate) start: Instant,
     pub(crate) global: &'a GlobalOptions,
     pub(crate) args: &'a Dedup,
     pub(crate) targets: &'a Targets,

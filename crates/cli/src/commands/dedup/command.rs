@@ -1,42 +1,32 @@
-//! The `twindex dedup` command: its options, its run and its summary.
+//! The `twindex dedup` command: its options, and what a run is asked to do.
 
 use crate::commands::dedup::against;
-use crate::commands::dedup::begun::{Begun, Plan};
-use crate::commands::dedup::completion;
-use crate::commands::dedup::deduplication::{Counts, InputRecord, replaces};
+use crate::commands::dedup::begun::Plan;
+use crate::commands::dedup::course;
+use crate::commands::dedup::deduplication::InputRecord;
 use crate::commands::dedup::dry_run::DryRun;
-use crate::commands::dedup::intake::Intake;
-use crate::commands::dedup::overwriting;
 use crate::commands::dedup::removal::RemovalOptions;
 use crate::commands::dedup::reporting;
-use crate::commands::dedup::summary::{Ended, Replaced, Summary, sum_up};
 use crate::commands::outputs::kept_output::OutputRecord;
 use crate::commands::outputs::request::OutputRequest;
 use crate::commands::outputs::targets::Targets;
 use crate::commands::replace_guard::ReplaceOptions;
 use crate::input::{BadRecord, Inputs, RecordName};
 use crate::remote::is_remote;
-use crate::report::Findings;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::IndexSettings;
-use crate::run::input_options::{
-    InputOptions, NamingOptions, announce_standard_input, can_be_read_again, shown,
-};
+use crate::run::input_options::{InputOptions, NamingOptions, can_be_read_again, shown};
 use crate::run::preference::Preference;
 use crate::run::records::Records;
 use crate::run::resume_key::ResumeKey;
 use crate::run::{ending::Ending, opening, ranges, records};
 use crate::terminal::interrupt;
-use crate::terminal::messages::message;
-use crate::terminal::output::{count, drawing};
-use crate::terminal::plot::bars;
-use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use twindex::{DEFAULT_MAX_CANDIDATES, Error};
-use twindex::{DedupRun, Document, Index, ReadOnlyIndex, Settings, Snapshot};
+use twindex::{Document, Index, ReadOnlyIndex, Settings, Snapshot};
 use twindex::{Signature, Sketcher};
 
 /// The headings of the options in the help.
@@ -180,7 +170,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     args.settings.threshold().map(ranges::threshold).transpose()?;
     let dry_run = args.dry_run.then(|| DryRun::of(global, args)).transpose()?;
     let place = dry_run.as_ref().map_or(&args.index, |copy| &copy.index);
-    let mut index = args.open(global, place)?;
+    let index = args.open(global, place)?;
     let settings = match &index {
         Some(index) => *index.settings(),
         None => args.removal.options(&args.settings).settings()?,
@@ -199,7 +189,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let against = &*against;
     let silent = targets.without_files();
     let targets = &targets;
-    let mut plan = Plan {
+    let plan = Plan {
+        start,
         global,
         args,
         targets,
@@ -212,131 +203,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         replaces: args.restart,
         kept_before: None,
     };
-    let sum_up = |(counts, failed): (&Counts, u64), recall: Option<f64>, ended: Ended| {
-        sum_up(args, counts, failed, recall, start.elapsed().as_secs_f64(), ended)
-    };
-    let write_report = |results: (&Counts, u64), summary: &Summary, findings: &Findings| {
-        reporting::write(args, &settings, threshold, summary, results, findings)
-    };
-    let end = |failed: u64, summary: &Summary| {
-        summary.print(global);
-        Ok::<_, Failure>(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
-    };
-
-    let mut interrupted = match &index {
-        Some(index) if targets.output_file().is_some() && !args.restart => {
-            let run = DedupRun::resume(&index.begin_write()?, &plan.key)?;
-            plan.replaces = run.as_ref().is_some_and(replaces);
-            // A run that was interrupted at its very beginning has left nothing to go on with.
-            run.filter(|run| !run.judged().is_empty())
-        }
-        _ => None,
-    };
-    if let Some(run) = interrupted.take_if(|run| run.is_judged())
-        && let Some(index) = &index
-    {
-        let counts = Counts::of(&run);
-        let recall = plan.recall(index)?;
-        // The report has the summary that is printed.
-        let mut summary = None;
-        let report = |failed: u64, findings| {
-            let told = sum_up((&counts, failed), Some(recall), Ended::Done);
-            write_report((&counts, failed), summary.insert(told), &findings)
-        };
-        if let Some(failed) = completion::complete(&plan, index, run, report)? {
-            let told = || sum_up((&counts, failed), Some(recall), Ended::Done);
-            return end(failed, &summary.unwrap_or_else(told));
-        }
-        plan.replaces = false;
-    }
-    let mut finished = None;
-    if interrupted.is_none()
-        && let Some(index) = &index
-    {
-        finished = completion::finished(&plan, index)?;
-        if let Some((counts, failed)) = finished.as_ref().filter(|_| !args.touch) {
-            let results = (counts, *failed);
-            let summary = sum_up(results, Some(plan.recall(index)?), Ended::Already);
-            if let Some(findings) = reporting::of_file(&plan, index, counts)? {
-                write_report(results, &summary, &findings)?;
-            }
-            return end(*failed, &summary);
-        }
-        if finished.is_some() {
-            // The records are judged again only to renew times.
-            plan.targets = &silent;
-        }
-    }
-    if finished.is_none() {
-        plan.kept_before = overwriting::check(&plan, index.as_ref(), interrupted.is_some())?;
-    }
-    let begun = match interrupted {
-        Some(run) => Some(Begun::new(&plan, index.take(), Some(run))?),
-        None => None,
-    };
-    announce_standard_input(global, &args.paths);
-    let purpose = Purpose::Judge(settings.sketcher()?);
-    let records = args.records(targets, &settings, purpose, global.quiet)?;
-    let mut progress = ProgressBar::new(global, records.expected_bytes);
-    let mut intake = Intake::new(&plan, index.take(), begun)?;
-    intake.judge_all(records, &mut progress)?;
-    let Intake { begun, failed, mut short_texts, .. } = intake;
-    let interrupted = interrupt::asked();
-    // Records that are judged again only to renew times have been counted before.
-    let ended = match (interrupted, &finished) {
-        (true, _) => Ended::Interrupted,
-        (false, Some(_)) => Ended::Already,
-        (false, None) => Ended::Done,
-    };
-    let tell = |counts: &Counts, recall: Option<f64>| {
-        let now = (*counts, failed);
-        let (counts, failed) = finished.filter(|_| !interrupted).unwrap_or(now);
-        (counts, failed, sum_up((&counts, failed), recall, ended))
-    };
-    let mut told = None;
-    let mut replaced = Replaced::default();
-    let (counts, similarities, recall, given) = match begun {
-        Some(run) => {
-            replaced = run.deduplication.replaced();
-            let (recall, given) = (run.recall, run.deduplication.run.given().len());
-            let report = |counts: &Counts, findings| {
-                let (counts, failed, summary) = told.insert(tell(counts, Some(recall)));
-                write_report((counts, *failed), summary, &findings)
-            };
-            let (counts, similarities) = run.finish(interrupted, &progress, report)?;
-            (counts, similarities, Some(recall), given)
-        }
-        // No record was good, so nothing was made.
-        None => {
-            if args.report.is_some() && !interrupted {
-                message("no report is written: no record could be read");
-            }
-            (Counts::default(), None, None, 0)
-        }
-    };
-    progress.finish();
-    let (_, failed, summary) = told.unwrap_or_else(|| tell(&counts, recall));
-    if interrupted {
-        summary.print(global);
-        let again = match (args.dry_run, targets.output_file().is_some()) {
-            (true, _) => "nothing was changed",
-            (false, true) => "run the same command again to go on",
-            (false, false) => "what was kept of them is in the index",
-        };
-        let records = count(given, "record");
-        let place = args.index.display();
-        return Err(anyhow!("{place}: interrupted after {records}; {again}").into());
-    }
-    if let Some(texts) = &mut short_texts {
-        texts.tell(global);
-    }
-    replaced.tell();
-    let ending = end(failed, &summary)?;
-    if let Some(similarities) = similarities.filter(|_| counts.duplicates > 0) {
-        let bars = bars(&similarities.above(threshold));
-        drawing(global, &format!("similarities of what was removed: {threshold} {bars} 1"));
-    }
-    Ok(ending)
+    course::run(plan, &silent, index)
 }
 
 impl Dedup {

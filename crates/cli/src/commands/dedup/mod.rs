@@ -6,6 +6,7 @@ mod chosen;
 mod circumstances;
 pub(crate) mod command;
 mod completion;
+mod course;
 pub(crate) mod deduplication;
 pub(crate) mod dry_run;
 mod intake;

@@ -19,7 +19,7 @@ use crate::terminal::numbers::grouped;
 use crate::terminal::output::bytes;
 use anyhow::anyhow;
 use std::path::PathBuf;
-use twindex::{Index, Settings};
+use twindex::Index;
 
 /// Refuses a report of what has no similarities.
 pub(super) fn check(args: &Dedup) -> Result<(), Failure> {
@@ -106,13 +106,12 @@ fn gathered(
 
 /// Writes the report.
 pub(super) fn write(
-    args: &Dedup,
-    settings: &Settings,
-    threshold: f64,
+    plan: &Plan<'_>,
     summary: &Summary,
     (counts, failed): (&Counts, u64),
     findings: &Findings,
 ) -> Result<(), Failure> {
+    let Plan { args, settings, threshold, .. } = *plan;
     let Some(path) = &args.report else { return Ok(()) };
     let Counts { added, replaced, unchanged, duplicates, empty, bytes: read, spared, .. } = *counts;
     let all = added + replaced + unchanged + duplicates;
@@ -151,7 +150,7 @@ pub(super) fn write(
     if let Some(recall) = &summary.recall {
         circumstances.push(("recall at the threshold", recall.to_string()));
     }
-    circumstances.extend(report::circumstances(settings, args.estimate));
+    circumstances.extend(report::circumstances(&settings, args.estimate));
     let title = match args.dry_run {
         true => format!("Duplicates that would be removed from {}", list(&args.paths)),
         false => format!("Duplicates removed from {}", list(&args.paths)),
@@ -165,5 +164,5 @@ pub(super) fn write(
         failed,
         by_chains: false,
     };
-    report::write(path, &facts, findings, settings)
+    report::write(path, &facts, findings, &settings)
 }
