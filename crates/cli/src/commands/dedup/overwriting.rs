@@ -196,6 +196,11 @@ pub(crate) fn forget_progress(plan: &Plan<'_>, index: &Index) -> Result<(), Fail
     let targets = plan.targets;
     let (Some(out), Some(spool)) = (targets.output_file(), targets.spool()) else { return Ok(()) };
     let Some(before) = stored(plan, index)? else { return Ok(()) };
+    // A run that has judged all its records and was killed before its end still needs it.
+    let interrupted = DedupRun::interrupted(&index.begin_write()?)?;
+    if interrupted.iter().any(|run| stored_outputs(run) == (before.progress, before.audit)) {
+        return Ok(());
+    }
     let is_left = |place: &Path, content: LengthAndHash| {
         let length = partial_path(place).metadata().map(|found| found.len());
         match length.is_ok_and(|length| length == content.0) {
