@@ -3,6 +3,7 @@
 
 mod bands;
 mod containment;
+mod lane_groups;
 mod margin;
 mod planner;
 mod probe;
@@ -13,5 +14,6 @@ pub use probe::Probe;
 
 pub use bands::{needed_bands, word};
 pub(crate) use containment::{ClassSearch, ContainmentPlan, size_class};
+pub(crate) use lane_groups::{LaneGroups, group_key};
 pub(crate) use margin::Margin;
 pub(crate) use probe::WordRange;

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::estimate::least_equal_lanes;
 use crate::index::group::clusters::Order;
 use crate::index::group::doc_map::DocMap;
-use crate::index::group::linkage::{Assigned, Job, NO_DOC, in_order_of};
+use crate::index::group::linkage::{Assigned, Job, NO_DOC};
 use crate::index::group::neighbourhood::{Neighbour, Neighbourhood};
 use crate::store::{DocNo, parallel};
 use rustc_hash::FxHashSet;
@@ -15,13 +15,11 @@ use std::collections::VecDeque;
 /// documents that have none.
 pub(crate) fn by_representative(job: &mut Job<'_, '_>, preference: &Order) -> Assigned {
     job.watch.begin("reading buckets", 2 * job.entries())?;
-    let (neighbourhood, mut order) = Neighbourhood::read(job)?;
-    in_order_of(preference, &mut order, job)?;
+    let (neighbourhood, order) = Neighbourhood::read(job, preference)?;
     job.watch.begin("comparing documents", 0)?;
     let share = job.entries() / order.len().max(1) as u64;
-    let (assigned, mut places) = (DocMap::new(NO_DOC), DocMap::new(NO_DOC));
-    order.iter().zip(0..).for_each(|(doc, place)| places.set(*doc, place));
-    let mut leaders = Leaders { assigned, places, neighbourhood, together: 1 };
+    let assigned = DocMap::new(NO_DOC);
+    let mut leaders = Leaders { assigned, neighbourhood, together: 1 };
     let mut rest = &order[..];
     while !rest.is_empty() {
         let ahead = leaders.look_ahead(job, rest)?;
@@ -37,8 +35,6 @@ pub(crate) fn by_representative(job: &mut Job<'_, '_>, preference: &Order) -> As
 struct Leaders<'s> {
     /// Maps each document to its representative.
     assigned: DocMap,
-    /// The place of each document in the order.
-    places: DocMap,
     neighbourhood: Neighbourhood<'s>,
     /// The number of documents whose neighbours are looked for together, on all threads.
     together: usize,
@@ -138,8 +134,6 @@ impl Leaders<'_> {
     /// The neighbours of a document that have no representative when it is its turn. All documents
     /// before it have one then.
     fn neighbours(&self, doc: DocNo) -> Result<Vec<Neighbour>> {
-        let place = self.places.get(doc);
-        let is_free = |other| self.places.get(other) > place && self.assigned.get(other) == NO_DOC;
-        self.neighbourhood.of(doc, is_free)
+        self.neighbourhood.later(doc, |other| self.assigned.get(other) == NO_DOC)
     }
 }
