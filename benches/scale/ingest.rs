@@ -66,10 +66,10 @@ pub fn run(count: u64, keep: Option<&Path>) -> Outcome<Vec<Row>> {
     let memory = peak_memory() >> 20;
     Ok(vec![
         Row::rate(format!("ingest of {} signatures, mean", grouped(count)), count, all.took)
-            .reach(">= 200,000", all.rate() >= 200_000),
+            .reach(">= 250,000", all.rate() >= 250_000),
         Row::new("rate of each tenth, thousands", thousands.join(" ")),
         Row::new("last four tenths against the first four", format!("{:.0} %", share * 100.0))
-            .reach(">= 60 %", share >= 0.6),
+            .reach(">= 80 %", share >= 0.8),
         Row::within("longest insert call and commit", longest, Duration::from_secs(1)),
         Row::new("bytes written a document", format!("{written:.0}"))
             .reach("<= 1,000", written <= 1_000.0),
