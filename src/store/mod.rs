@@ -62,7 +62,7 @@ pub(crate) use progress::{Tell, Watch, unwatched};
 pub(crate) use queue::Place;
 pub(crate) use read::candidates::{Asked, Bucket, CandidateLimit};
 pub(crate) use read::clusters::ClusterReader;
-pub(crate) use read::foretold::BandBuckets;
+pub(crate) use read::foretold::{BandBuckets, Foretold, Replaced};
 pub(crate) use read::reader::Reader;
 pub(crate) use read::recent_lanes::{LanesInOrder, RecentLanes};
 pub(crate) use read::view::{ChunkTable, DocTable, View};

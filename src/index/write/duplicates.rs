@@ -5,6 +5,7 @@ use crate::index::ask::matches::{Match, Score};
 use crate::index::ask::search::{ExactText, SearchPlan, Similar, find_similar};
 use crate::index::snapshot::Snapshot;
 use crate::index::write::batch_buckets::BatchBuckets;
+use crate::index::write::crowds;
 use crate::index::write::kept::Kept;
 use crate::index::write::outcome::{Inserted, Outcome};
 use crate::params::{Confidence, Threshold};
@@ -178,7 +179,7 @@ impl<'c> Judge<'c> {
         let of_one = |view: &WriteView<'_, '_>,
                       asked: Option<Asked<'_>>,
                       (document, existing): (&Document, Existing)| {
-            if document.signature.is_empty() || !writes(existing) {
+            if searched(document, existing, &writes).is_none() {
                 return Ok(Nearest::default());
             }
             let new = |shares| {
@@ -196,7 +197,13 @@ impl<'c> Judge<'c> {
             let buckets = BatchBuckets::of(&alone, plan, probe);
             let is_large = documents.len() >= parallel::MIN_DOCUMENTS;
             let nearest: Result<Vec<Nearest>> = {
-                let foretold = is_large.then(|| view.foretell(buckets.bands()));
+                let mut foretold = is_large.then(|| view.foretell(buckets.bands()));
+                if let Some(foretold) = &mut foretold {
+                    let each = documents.iter();
+                    let each = each.map(|(document, of)| searched(document, *of, &writes));
+                    let each: Vec<Option<&Document>> = each.collect();
+                    crowds::replace(view, foretold, &buckets, &each, comparison.search_plan)?;
+                }
                 let numbered = documents.into_iter().enumerate().collect();
                 let nearest = parallel::map(numbered, alone.len() > 1, |(at, document)| {
                     let foretold = foretold.as_ref();
@@ -330,6 +337,15 @@ impl<'c> Judge<'c> {
         };
         score.named(document.id.clone(), lanes, Confidence::DEFAULT)
     }
+}
+
+/// A document of a batch, if its similar ones are searched for.
+fn searched(
+    document: &Document,
+    existing: Existing,
+    writes: impl Fn(Existing) -> bool,
+) -> Option<&Document> {
+    (!document.signature.is_empty() && writes(existing)).then_some(document)
 }
 
 impl Nearest {

@@ -2,6 +2,7 @@
 
 mod batch_buckets;
 pub(crate) mod copies;
+mod crowds;
 pub(crate) mod dedup_run;
 pub(crate) mod duplicates;
 pub(crate) mod insertion;

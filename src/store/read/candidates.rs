@@ -28,7 +28,15 @@ pub(crate) enum Asked<'a> {
     Foretold(&'a Foretold<'a>, usize),
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
+    /// Documents that are candidates, whichever buckets are searched.
+    fn known(self) -> &'a [DocNo] {
+        match self {
+            Self::Buckets(_) => &[],
+            Self::Foretold(foretold, document) => foretold.wanted(document),
+        }
+    }
+
     /// Whether it is known that the first bucket has fewer documents than this.
     pub(crate) fn has_fewer(self, least: usize) -> bool {
         match self {
@@ -58,6 +66,25 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
 
     /// Reads the live documents of a bucket in place of what `docs` holds.
     pub(crate) fn read_bucket(&self, bucket: Bucket, docs: &mut Vec<DocNo>) -> Result<()> {
+        self.read_bucket_within(bucket, usize::MAX, docs)?;
+        docs.retain(|doc| self.is_live(*doc));
+        Ok(())
+    }
+
+    /// The live documents of a bucket, or `None` if it has more than `most`, removed ones included.
+    pub(crate) fn bucket_within(&self, bucket: Bucket, most: usize) -> Result<Option<Vec<DocNo>>> {
+        let mut docs = Vec::new();
+        self.read_bucket_within(bucket, most, &mut docs)?;
+        if docs.len() > most {
+            return Ok(None);
+        }
+        docs.retain(|doc| self.is_live(*doc));
+        Ok(Some(docs))
+    }
+
+    /// Reads the documents of a bucket, removed ones included, in place of what `docs` holds, until
+    /// there are more than `most`.
+    fn read_bucket_within(&self, bucket: Bucket, most: usize, docs: &mut Vec<DocNo>) -> Result<()> {
         let search = BucketSearch::new(self.fixed.layout, bucket);
         docs.clear();
         for segment in self.state.tail.segments() {
@@ -65,14 +92,12 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         }
         guard(self.fixed.path, || {
             for (run, content) in self.state.manifest.with_band(bucket.band) {
-                if search.occurrence_in(content) != Occurrence::Never {
-                    self.search_run(run, &search, content, usize::MAX, docs)?;
+                if docs.len() <= most && search.occurrence_in(content) != Occurrence::Never {
+                    self.search_run(run, &search, content, most, docs)?;
                 }
             }
             Ok(())
-        })?;
-        docs.retain(|doc| self.is_live(*doc));
-        Ok(())
+        })
     }
 
     /// The live documents of some buckets that `is_wanted` accepts, each once, in the order of
@@ -154,6 +179,8 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         mut visit: impl FnMut(DocNo, &[u8]),
     ) -> Result<bool> {
         let layout = self.fixed.layout;
+        let known = asked.known();
+        let limit = limit.map(|limit| limit.less(known.len()));
         let mut found = FoundDocs::new(limit);
         let mut in_tail = |band: BandNo, docs: &[DocNo]| {
             let docs = found.admit(band, docs);
@@ -210,7 +237,13 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         found.docs.retain(|doc| {
             self.is_live(*doc) && !early.iter().any(|candidate| candidate.doc == *doc)
         });
-        let (docs, limited) = found.into_docs();
+        let (mut docs, limited) = found.into_docs();
+        if !known.is_empty() {
+            let is_early = |doc: &DocNo| early.iter().any(|candidate| candidate.doc == *doc);
+            docs.extend(known.iter().filter(|doc| !is_early(doc)));
+            docs.sort_unstable();
+            docs.dedup();
+        }
         self.for_each_signature_of(&docs, is_wanted, visit)?;
         Ok(limited)
     }
@@ -310,7 +343,12 @@ pub(crate) struct CandidateLimit {
 impl CandidateLimit {
     /// The number of documents to read from one bucket. Reading one costs some nanoseconds, a
     /// comparison some ten times as much.
-    const READ: usize = 1 << 17;
+    pub(crate) const READ: usize = 1 << 17;
+
+    /// The limit if this many candidates are compared anyway.
+    fn less(self, known: usize) -> Self {
+        Self { compared: self.compared.saturating_sub(known) }
+    }
 }
 
 /// Documents found in several buckets, each as often as it was found.

@@ -32,6 +32,17 @@ impl BandBuckets {
 /// for memory then.
 pub(crate) struct Foretold<'v> {
     bands: Vec<BandForetold<'v>>,
+    replaced: Option<Replaced>,
+}
+
+/// Buckets whose documents are known to be of no use to most of those that ask for them.
+pub(crate) struct Replaced {
+    /// For each band, whether a bucket is one of them, by its place.
+    pub(crate) buckets: Vec<Vec<bool>>,
+    /// Whether a document passes over these buckets.
+    pub(crate) passing: Vec<bool>,
+    /// The documents of these buckets that each of the passing ones wants nevertheless.
+    pub(crate) wanted: Grouped<DocNo>,
 }
 
 struct BandForetold<'v> {
@@ -48,7 +59,7 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> View<'_, P, D> {
         let numbered = (0..).map(BandNo).zip(bands).collect();
         let bands =
             parallel::map(numbered, true, |(band, buckets)| self.foretell_in(band, buckets));
-        Foretold { bands }
+        Foretold { bands, replaced: None }
     }
 
     fn foretell_in<'v>(&'v self, band: BandNo, buckets: &'v BandBuckets) -> BandForetold<'v> {
@@ -69,24 +80,52 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> View<'_, P, D> {
 }
 
 impl Foretold<'_> {
+    /// Passes over buckets from now on.
+    pub(crate) fn replace(&mut self, replaced: Replaced) {
+        self.replaced = Some(replaced);
+    }
+
+    /// The wanted documents of the buckets that a document passes over.
+    pub(super) fn wanted(&self, document: usize) -> &[DocNo] {
+        self.replaced.as_ref().map_or(&[], |replaced| replaced.wanted.of(document as u32))
+    }
+
     /// Whether memory tells that the first bucket of a document has fewer documents than this.
     pub(super) fn has_fewer(&self, document: usize, least: usize) -> bool {
-        self.of(document).next().is_none_or(|(_, tail, runs)| {
+        self.all_of(document).next().is_none_or(|(_, tail, runs, is_passed)| {
             let in_tail: usize = tail.iter().map(|docs| docs.len()).sum();
             let are_single = runs.iter().all(|run| run.occurrence == Occurrence::AtMostOnce);
-            are_single && in_tail + runs.len() < least
+            !is_passed && are_single && in_tail + runs.len() < least
         })
     }
 
-    /// The buckets of a document in each band: what the tail has in them, segment by segment, and
-    /// the lookups in runs.
+    /// The buckets of a document in each band, without those that it passes over: what the tail has
+    /// in them, segment by segment, and the lookups in runs.
     pub(super) fn of(
         &self,
         document: usize,
     ) -> impl Iterator<Item = (BandNo, &[&[DocNo]], &[Lookup<'_>])> {
+        let all = self.all_of(document).filter(|(.., is_passed)| !is_passed);
+        all.map(|(band, tail, runs, _)| (band, tail, runs))
+    }
+
+    /// All buckets of a document, and whether it passes over each.
+    fn all_of(
+        &self,
+        document: usize,
+    ) -> impl Iterator<Item = (BandNo, &[&[DocNo]], &[Lookup<'_>], bool)> {
+        let replaced = self.replaced.as_ref();
+        let replaced =
+            replaced.filter(|replaced| replaced.passing.get(document).is_some_and(|is| *is));
         self.bands.iter().filter_map(move |foretold| {
-            let bucket = *foretold.buckets.of.get(document)?;
-            Some((foretold.band, foretold.tail.of(bucket), foretold.lookups.of(bucket)))
+            let BandForetold { band, buckets, tail, lookups } = foretold;
+            let bucket = *buckets.of.get(document)?;
+            let is_passed = replaced
+                .and_then(|replaced| {
+                    replaced.buckets.get(usize::from(band.0))?.get(bucket as usize)
+                })
+                .is_some_and(|is| *is);
+            Some((*band, tail.of(bucket), lookups.of(bucket), is_passed))
         })
     }
 }

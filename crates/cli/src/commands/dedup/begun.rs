@@ -27,8 +27,8 @@ use std::path::Path;
 use std::time::Instant;
 use twindex::{DedupRun, Index, Insertion, Settings, Snapshot, WriteTxn};
 
-/// The number of records that the run judges between two checks for an interrupt.
-const RECORDS_PER_SLICE: usize = 1 << 10;
+/// The most records that the run judges together, and between two checks for an interrupt.
+const RECORDS_PER_SLICE: usize = 1 << 12;
 
 /// The most records of a commit and, at the end of a slice, of their bytes, unless the user says
 /// how many records. A killed run judges them again. A commit costs the time of 1,000 records, and
