@@ -238,6 +238,53 @@ fn a_refused_run_changes_nothing_whenever_it_is_killed() {
     }
 }
 
+/// A library that kills the process that is about to give a file its name.
+#[cfg(target_os = "linux")]
+const KILLS_AT_RENAME: &str = "#include <signal.h>
+#include <unistd.h>
+int rename(const char *from, const char *to) {
+    (void)from, (void)to;
+    kill(getpid(), SIGKILL);
+    for (;;) pause();
+}
+";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_killed_after_its_last_record_loses_nothing_to_another_command() {
+    for out in ["out/", "out/ --keep max:n", "out.jsonl", "out.jsonl --keep max:n"] {
+        let words = format!("dedup i.twx in -q -o {out}");
+        let result = |shell: &Shell| match out.split_once('/') {
+            Some(_) => written(shell),
+            None => vec![shell.read("out.jsonl")],
+        };
+        let unbroken = Shell::new();
+        shards(&unbroken);
+        let audit = unbroken.run(&words).succeeds().stdout;
+        let shell = Shell::new();
+        shards(&shell);
+        shell.write("kills.c", KILLS_AT_RENAME);
+        shell.sh("cc -shared -fPIC -o kills.so kills.c").succeeds();
+        let killed = format!("LD_PRELOAD=./kills.so $TWINDEX {words} >printed; echo $?");
+        assert_eq!(shell.sh(&killed).stdout, "137\n", "{out}");
+        let files = || shell.sh("find . -type f ! -name i.twx | sort | xargs md5sum").stdout;
+        let left = files();
+        let others = [
+            words.replace(" --keep max:n", "") + " --threshold 0.9",
+            words.replace(" --keep max:n", "") + " --keep min:n",
+            words.clone() + " --removed gone",
+        ];
+        for other in others {
+            let refused = "belongs to an interrupted run of another command";
+            shell.run(&other).fails_with(refused);
+            assert_eq!(files(), left, "{out}: {other}");
+        }
+        assert_eq!(shell.run(&words).succeeds().stdout, audit, "{out}");
+        assert!(result(&shell) == result(&unbroken), "{out}");
+        shell.assert_clean();
+    }
+}
+
 #[test]
 fn no_other_command_replaces_an_output_by_less() {
     let shell = Shell::new();
