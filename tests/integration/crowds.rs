@@ -145,3 +145,59 @@ fn a_crowd_in_the_tail_comes_after_one_in_a_run_that_has_lost_its_first_copies()
     txn.commit().expect("committed");
     assert_eq!(first_copy(&index, &copy), "150");
 }
+
+/// Documents that agree in the first 30 of 64 lanes, so that all of them share buckets. Every
+/// fourth is similar to the one 700 before it, and every tenth has its id.
+fn half_alike(numbers: std::ops::Range<u64>) -> Vec<Document> {
+    let document = |number: u64| {
+        let lanes = |seed: u64| {
+            let mut random = Random(seed);
+            let mut lanes = [7; 64];
+            lanes[30..].fill_with(|| random.next() as u8);
+            lanes
+        };
+        let (mut own, mut id) = (lanes(number), number.to_string());
+        if let Some(before) = number.checked_sub(700) {
+            if number.is_multiple_of(4) {
+                own = lanes(before);
+                own[30..30 + number as usize % 14].fill(number as u8);
+            }
+            if number.is_multiple_of(10) {
+                id = before.to_string();
+            }
+        }
+        let signature = Signature::from_lanes(own, 1000);
+        Document::from_signature(id, signature).expect("a document")
+    };
+    numbers.map(document).collect()
+}
+
+#[test]
+fn a_batch_in_a_crowd_is_judged_like_its_documents_one_by_one() {
+    let judged = |together: usize, candidates: usize| {
+        let place = Place::new();
+        let index = Index::options().lanes(64).flush_documents(1000).create(place.index());
+        let index = index.expect("created");
+        let mut txn = index.begin_write().expect("begun");
+        txn.insertion().documents(half_alike(0..1200)).expect("inserted");
+        txn.commit().expect("committed");
+        let mut txn = index.begin_write().expect("begun");
+        let (mut outcomes, mut new) = (Vec::new(), half_alike(1200..1800));
+        while !new.is_empty() {
+            let later = new.split_off(together.min(new.len()));
+            let insertion = txn.insertion().unless_similar(0.8).max_candidates(candidates);
+            outcomes.extend(insertion.documents(new).expect("judged"));
+            new = later;
+        }
+        (outcomes, txn.limited())
+    };
+    let (alone, limited) = judged(1, usize::MAX);
+    assert_eq!(limited, 0);
+    let duplicates = alone.iter().filter(|outcome| matches!(outcome, Outcome::Duplicate { .. }));
+    let duplicates = duplicates.count();
+    assert_eq!(duplicates, 40, "those of 1200 to 1400 that do not replace what they are like");
+    assert_eq!(judged(600, usize::MAX), (alone.clone(), 0));
+    // Strangers are ruled out together, so they do not count towards the limit.
+    assert_eq!(judged(600, 50), (alone, 0));
+    assert!(judged(1, 50).1 > 100, "one by one they count");
+}
