@@ -160,8 +160,9 @@ impl Signature {
         Some(Self::new(lanes.into(), SetSize::unpack(u32::from_le_bytes(*size))?))
     }
 
-    pub(crate) fn into_lanes(self) -> Box<[u8]> {
-        self.lanes
+    /// Takes the lanes and leaves none.
+    pub(crate) fn take_lanes(&mut self) -> Box<[u8]> {
+        std::mem::take(&mut self.lanes)
     }
 
     /// Returns the number of distinct shingles.

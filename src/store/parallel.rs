@@ -1,6 +1,7 @@
 //! Distributes work over threads if there is enough of it: distribution costs some 20 us.
 
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The fewest documents whose work is worth distributing.
@@ -20,6 +21,25 @@ pub(crate) fn map<T: Send, R: Send>(
         true => map_with_caller(items, &apply),
         false => items.into_iter().map(apply).collect(),
     }
+}
+
+/// The most documents that wait to be freed.
+const MOST_WAITING: usize = 1 << 15;
+
+/// Frees documents, or parts of them. A thread of the pool does it if they are many: each consists
+/// of several pieces of memory, and the thread that writes has other work. This thread does it if
+/// the pool has not come to those before, so that memory is bounded.
+pub(crate) fn free<T: Send + 'static>(items: Vec<T>) {
+    static WAITING: AtomicUsize = AtomicUsize::new(0);
+    let count = items.len();
+    if count < MIN_DOCUMENTS || WAITING.load(Ordering::Relaxed) + count > MOST_WAITING {
+        return drop(items);
+    }
+    WAITING.fetch_add(count, Ordering::Relaxed);
+    rayon::spawn(move || {
+        drop(items);
+        WAITING.fetch_sub(count, Ordering::Relaxed);
+    });
 }
 
 /// As [`map`], for a thread that is not in the pool: it works too. If it slept until the pool is
@@ -87,6 +107,31 @@ mod tests {
         };
         let workers = map((0..threads).collect(), true, meet);
         assert!(workers.contains(&std::thread::current().id()));
+    }
+
+    #[test]
+    fn few_and_many_items_are_freed() {
+        let item = std::sync::Arc::new(());
+        let items = |count| vec![item.clone(); count];
+        free(items(3));
+        assert_eq!(std::sync::Arc::strong_count(&item), 1);
+        free(items(MIN_DOCUMENTS));
+        let begun = std::time::Instant::now();
+        while std::sync::Arc::strong_count(&item) > 1 {
+            assert!(begun.elapsed().as_secs() < 60, "they are never freed");
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn what_a_busy_pool_has_not_freed_is_bounded() {
+        let item = std::sync::Arc::new(());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+        // The only thread of the pool is this one.
+        pool.install(|| {
+            (0..1000).for_each(|_| free(vec![item.clone(); MIN_DOCUMENTS]));
+            assert!(std::sync::Arc::strong_count(&item) <= MOST_WAITING + 1);
+        });
     }
 
     #[test]

@@ -71,7 +71,7 @@ fn example() -> Vec<(String, Vec<u8>)> {
     let mut fresh = Vec::new();
     let texts = ["The quick brown fox jumps.", "The quick brown fox jumped.", ""];
     for (doc, (id, text)) in (0..).map(DocNo).zip(["a", "b", "c"].into_iter().zip(texts)) {
-        let signature = sketcher.signature(text).unwrap();
+        let mut signature = sketcher.signature(text).unwrap();
         let record = DocumentRecord {
             id: id.to_owned(),
             text_hash: TextHash::of(text.as_bytes()),
@@ -82,7 +82,7 @@ fn example() -> Vec<(String, Vec<u8>)> {
             row(format!("signatures {}", doc.0), encode_signature(&signature, doc));
             row(format!("documents {}", doc.0), record.encode(doc).unwrap());
         }
-        let lanes = (!signature.is_empty()).then(|| signature.into_lanes());
+        let lanes = (!signature.is_empty()).then(|| signature.take_lanes());
         fresh.push(TailDocument {
             doc,
             id_hash: id_hash(id, ID_KEY),

@@ -139,15 +139,15 @@ impl NewRows {
         })
     }
 
-    /// What the bands need of the documents, given in the same order.
-    pub(super) fn into_fresh(
+    /// What the bands need of the documents, given in the same order. Takes their lanes.
+    pub(super) fn into_fresh<'d>(
         self,
-        documents: impl Iterator<Item = Document>,
+        documents: impl Iterator<Item = &'d mut Document>,
     ) -> impl Iterator<Item = TailDocument> {
         self.places.into_iter().zip(documents).map(|(place, document)| {
             let Place { doc, id_hash, words: fingerprints, .. } = place;
-            let signature = document.signature;
-            let lanes = (!signature.is_empty()).then(|| signature.into_lanes());
+            let signature = &mut document.signature;
+            let lanes = (!signature.is_empty()).then(|| signature.take_lanes());
             TailDocument { doc, id_hash, lanes, fingerprints }
         })
     }

@@ -55,10 +55,11 @@ impl Writer {
             self.fresh_ids.extend(ids.zip((first..).map(|number| DocNo(number as u32))));
         }
         let new = self.fresh.len();
-        let mut documents = documents.into_iter();
+        let mut without_rows = documents.iter_mut();
         for rows in rows {
-            self.wait_for_segment(rows.into_fresh(documents.by_ref()));
+            self.wait_for_segment(rows.into_fresh(without_rows.by_ref()));
         }
+        parallel::free(documents);
         self.keep_lanes_from(new, first..last + 1);
         if settles {
             self.settle();

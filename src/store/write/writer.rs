@@ -6,6 +6,7 @@ use crate::store::bytes::schema::{
     STATE_ROW, TEXTS, format_row,
 };
 use crate::store::engine::{Engine, now};
+use crate::store::parallel;
 use crate::store::read::view::View;
 use crate::store::runs::segment::TailDocument;
 use crate::store::state::State;
@@ -205,7 +206,7 @@ impl Writer {
     pub(super) fn settle(&mut self) {
         if !self.fresh.is_empty() {
             self.state.tail.push(self.engine.fixed().layout, &self.fresh);
-            self.fresh.clear();
+            parallel::free(std::mem::take(&mut self.fresh));
             self.fresh_ids.clear();
         }
     }
