@@ -45,6 +45,16 @@ impl Gathered {
         let batches = [Some(&self.waiting), self.writing.as_deref()];
         batches.into_iter().flatten().any(|batch| batch.overlaps(at, length))
     }
+
+    /// Forgets what was being written. What is gathered next goes into the same buffer: growing
+    /// another one would take longer than filling it.
+    fn is_written(&mut self, batch: Arc<Batch>) {
+        self.writing = None;
+        if let Some(mut written) = Arc::into_inner(batch).filter(|_| self.waiting.is_empty()) {
+            written.clear();
+            self.waiting = written;
+        }
+    }
 }
 
 /// Writes that go to the file together.
@@ -56,6 +66,15 @@ struct Batch {
 }
 
 impl Batch {
+    fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.places.clear();
+    }
+
     fn overlaps(&self, at: u64, length: usize) -> bool {
         let last = self.places.range(..at + length as u64).next_back();
         last.is_some_and(|(start, bytes)| start + bytes.len() as u64 > at)
@@ -114,7 +133,7 @@ impl GatheredWrites {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let mut gathered = self.gathered();
-            if gathered.writing.is_none() && !gathered.waiting.places.is_empty() {
+            if gathered.writing.is_none() && !gathered.waiting.is_empty() {
                 gathered.writing = Some(Arc::new(take(&mut gathered.waiting)));
             }
             let Some(batch) = gathered.writing.clone() else {
@@ -123,7 +142,7 @@ impl GatheredWrites {
             };
             drop(gathered);
             batch.write(file)?;
-            self.gathered().writing = None;
+            self.gathered().is_written(batch);
         }
     }
 
@@ -275,6 +294,19 @@ mod tests {
             _ => (0, 0),
         });
         assert_eq!(events.collect::<Vec<_>>(), [(0, 320), (3, 3 * 512), (8, 2 * 512)]);
+    }
+
+    #[test]
+    fn what_is_gathered_next_has_the_buffer_of_what_was_written() {
+        let file = File::new();
+        let buffer = || file.writes.gathered.read().expect("no panic").waiting.bytes.as_ptr();
+        file.write(PAGE, &[1; 8 * PAGE as usize]);
+        let first = buffer();
+        file.flush();
+        file.write(20 * PAGE, &[2; PAGE as usize]);
+        assert_eq!(buffer(), first);
+        file.flush();
+        assert_eq!(file.read(20 * PAGE, PAGE as usize), [2; PAGE as usize]);
     }
 
     #[test]
