@@ -12,6 +12,7 @@ use crate::sketch::Sketcher;
 use crate::store::{CandidateLimit, Entry, OwnNumbers, Writer, parallel};
 use crate::text::Content;
 use std::fmt;
+use std::iter::repeat_n;
 use std::sync::Arc;
 
 /// The number of candidates with which a new document is compared, unless
@@ -380,7 +381,11 @@ fn insert(
     let mut batch = writer.batch(documents)?;
     let writes = |existing| Inserted::new(existing, on_conflict).writes();
     let mut judges = match judging {
-        Judging::Nothing => Judges::Nothing,
+        Judging::Nothing => {
+            let new = batch.insert_if_new()?;
+            outcomes.extend(repeat_n(Outcome::Inserted(Inserted::Added), new));
+            Judges::Nothing
+        }
         Judging::Similar(comparison, sketcher) => {
             Judges::Similar(Judge::of(&mut batch, comparison, sketcher, writes)?)
         }
