@@ -1,8 +1,12 @@
 //! Distributes work over threads if there is enough of it: distribution costs some 20 us.
 
+use crate::error::Result;
 use rayon::prelude::*;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 /// The fewest documents whose work is worth distributing.
 pub(crate) const MIN_DOCUMENTS: usize = 256;
@@ -42,6 +46,31 @@ pub(crate) fn free<T: Send + 'static>(items: Vec<T>) {
     });
 }
 
+/// Gives `write` all blocks that `read` passes on, in order. Another thread reads, at most two blocks
+/// ahead. Reading ends when it is told to break, because `write` has failed.
+pub(crate) fn read_ahead<T: Send>(
+    read: impl FnOnce(&mut dyn FnMut(T) -> ControlFlow<()>) -> Result<()> + Send,
+    mut write: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
+    thread::scope(|scope| {
+        let (sender, blocks) = sync_channel(2);
+        scope.spawn(move || {
+            let mut pass_on = |block| match sender.send(Ok(block)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            };
+            if let Err(error) = read(&mut pass_on) {
+                // Nobody is left to tell if the other thread has failed before.
+                let _ = sender.send(Err(error));
+            }
+        });
+        for block in blocks {
+            write(block?)?;
+        }
+        Ok(())
+    })
+}
+
 /// As [`map`], for a thread that is not in the pool: it works too. If it slept until the pool is
 /// done, two threads of the pool would often share the core of the one that woke them, while the
 /// core of this one is idle.
@@ -79,6 +108,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Barrier;
 
@@ -103,10 +133,10 @@ mod tests {
         let all_work = Barrier::new(threads);
         let meet = |_| {
             all_work.wait();
-            std::thread::current().id()
+            thread::current().id()
         };
         let workers = map((0..threads).collect(), true, meet);
-        assert!(workers.contains(&std::thread::current().id()));
+        assert!(workers.contains(&thread::current().id()));
     }
 
     #[test]
@@ -119,7 +149,7 @@ mod tests {
         let begun = std::time::Instant::now();
         while std::sync::Arc::strong_count(&item) > 1 {
             assert!(begun.elapsed().as_secs() < 60, "they are never freed");
-            std::thread::yield_now();
+            thread::yield_now();
         }
     }
 
@@ -132,6 +162,35 @@ mod tests {
             (0..1000).for_each(|_| free(vec![item.clone(); MIN_DOCUMENTS]));
             assert!(std::sync::Arc::strong_count(&item) <= MOST_WAITING + 1);
         });
+    }
+
+    #[test]
+    fn what_is_read_ahead_comes_in_order_until_one_of_both_fails() {
+        let failure = || Error::NotFound { path: "x".into() };
+        let pass_on = |count, take: &mut dyn FnMut(u32) -> ControlFlow<()>| {
+            (0..count).find(|block| take(*block).is_break())
+        };
+        let mut written = Vec::new();
+        let mut read = |limit: u32| {
+            written.clear();
+            let result = read_ahead(
+                |take| pass_on(10, take).map_or_else(|| Err(failure()), |_| Ok(())),
+                |block| {
+                    written.push(block);
+                    let full = || Error::Full { path: "y".into() };
+                    (block < limit).then_some(()).ok_or_else(full)
+                },
+            );
+            (written.clone(), result)
+        };
+        let (all, failed) = read(10);
+        assert_eq!(all, (0..10).collect::<Vec<_>>());
+        assert!(matches!(failed, Err(Error::NotFound { .. })), "{failed:?}");
+        let (some, failed) = read(4);
+        assert_eq!(some, [0, 1, 2, 3, 4]);
+        assert!(matches!(failed, Err(Error::Full { .. })), "{failed:?}");
+        let nothing = read_ahead(|_| Ok(()), |_: u32| Ok(()));
+        assert!(nothing.is_ok());
     }
 
     #[test]

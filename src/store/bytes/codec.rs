@@ -36,17 +36,18 @@ pub(crate) fn unseal(sealed: &[u8], table: Table, key: u64) -> Result<&[u8], Dec
     }
 }
 
-/// Verifies a row and seals it for another key.
+/// Verifies a row, and appends it sealed for another key.
 pub(crate) fn reseal(
+    bytes: &mut Vec<u8>,
     sealed: &[u8],
     table: Table,
     from: u64,
     to: u64,
-) -> Result<Vec<u8>, DecodeError> {
-    let record = unseal(sealed, table, from)?;
-    let mut moved = Vec::with_capacity(sealed.len());
-    moved.extend_from_slice(record);
-    Ok(seal(moved, table, to))
+) -> Result<(), DecodeError> {
+    let (record, start) = (unseal(sealed, table, from)?, bytes.len());
+    bytes.extend_from_slice(record);
+    seal_from(bytes, start, table, to);
+    Ok(())
 }
 
 /// Reads little-endian numbers from the front of a record.

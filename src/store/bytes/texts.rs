@@ -123,19 +123,21 @@ pub(crate) fn encode_text(text: &str, doc: DocNo, dictionary: Option<&Dictionary
     seal(row, Table::Texts, u64::from(doc.0))
 }
 
-/// Verifies a text row and seals it for another document. Encodes the text anew if the row needs
-/// the first dictionary, and the second one is another.
+/// Verifies a text row, and appends it sealed for another document. Encodes the text anew if the row
+/// needs the first dictionary, and the second one is another.
 pub(crate) fn move_text(
+    bytes: &mut Vec<u8>,
     sealed: &[u8],
     (from, theirs): (DocNo, Option<&Dictionary>),
     (to, own): (DocNo, Option<&Dictionary>),
-) -> Result<Vec<u8>, DecodeError> {
+) -> Result<(), DecodeError> {
     let row = unseal(sealed, Table::Texts, u64::from(from.0))?;
     let is_other = || theirs.map(Dictionary::bytes) != own.map(Dictionary::bytes);
     match row.last() == Some(&WITH_DICTIONARY) && is_other() {
-        true => Ok(encode_text(&decode_text(sealed, from, theirs)?, to, own)),
-        false => reseal(sealed, Table::Texts, u64::from(from.0), u64::from(to.0)),
+        true => bytes.extend(encode_text(&decode_text(sealed, from, theirs)?, to, own)),
+        false => reseal(bytes, sealed, Table::Texts, u64::from(from.0), u64::from(to.0))?,
     }
+    Ok(())
 }
 
 /// Decodes a text row.

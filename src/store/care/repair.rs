@@ -369,7 +369,6 @@ impl Salvage<'_, '_> {
         let lanes = (!size.is_empty()).then(|| Box::from(lanes));
         let id_hash = id_hash(&decoded.id, self.fixed.id_key);
         Ok(Decoded::Whole(MovedDocument {
-            id: decoded.id,
             record: record.to_vec(),
             signature: signature.to_vec(),
             text,

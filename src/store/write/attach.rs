@@ -3,21 +3,20 @@
 
 use crate::error::Result;
 use crate::store::bytes::schema::{BandNo, DocNo, Table};
+use crate::store::parallel;
 use crate::store::progress::Watch;
 use crate::store::read::view::{ChunkTable, DocTable, View};
 use crate::store::runs::merge::MergeTask;
 use crate::store::runs::run::Run;
 use crate::store::runs::tombstones::Tombstones;
 use crate::store::storage_error::damaged;
-use crate::store::write::attached_rows::{AttachedDocument, Destination, read_all};
+use crate::store::write::attached_rows::{AttachedBlock, AttachedDocument, Destination, read_all};
 use crate::store::write::attached_runs::{AttachedRun, IdEntries, copy_band, plan, write_tail};
-use crate::store::write::encode::{MovedDocument, append};
+use crate::store::write::encode::append;
 use crate::store::write::lookup::Known;
 use crate::store::write::writer::Writer;
-use std::ops::ControlFlow;
+use std::mem::take;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
-use std::thread;
 
 /// What became of the documents of the other index.
 #[derive(Clone, Copy, Debug, Default)]
@@ -134,35 +133,20 @@ impl Writer {
         let dictionary = self.state().dictionary.clone();
         let destination = Destination { offset, id_key: self.engine().fixed().id_key, dictionary };
         let mut read = 0;
-        thread::scope(|scope| {
-            // While one block is written, the next is read.
-            let (sender, blocks) = sync_channel(2);
-            let (destination, failed) = (&destination, sender.clone());
-            scope.spawn(move || {
-                let pass_on = |block| match sender.send(Ok(block)) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(_) => ControlFlow::Break(()),
-                };
-                if let Err(error) = read_all(source, destination, pass_on) {
-                    // Nobody is left to tell if the writer has failed before.
-                    let _ = failed.send(Err(error));
-                }
-            });
-            for block in blocks {
-                let block: Vec<AttachedDocument> = block?;
-                let count = block.len() as u64;
-                read += count;
-                let wanted = self.decide(source, block, replaces, &mut attached, &mut left_out)?;
-                for moved in &wanted {
-                    let from = DocNo(moved.fresh.doc.0 - offset);
-                    self.reach(source, from, &mut bands, runs, watch)?;
-                    bands.entries.push((moved.fresh.id_hash, moved.fresh.doc), self)?;
-                }
-                append(self.txn()?, self.path(), wanted.iter().map(MovedDocument::rows))?;
-                watch.advance_now(count)?;
+        let write = |mut block: AttachedBlock| {
+            let count = block.documents.len() as u64;
+            read += count;
+            let documents = take(&mut block.documents);
+            let wanted = self.decide(source, documents, replaces, &mut attached, &mut left_out)?;
+            for document in &wanted {
+                self.reach(source, document.from, &mut bands, runs, watch)?;
+                bands.entries.push((document.id_hash, document.to), self)?;
             }
-            Ok(())
-        })?;
+            block.documents = wanted;
+            append(self.txn()?, self.path(), block.rows())?;
+            watch.advance_now(count)
+        };
+        parallel::read_ahead(|take| read_all(source, &destination, take), write)?;
         while let Some(at) = bands.at {
             self.end_ids(at, &mut bands, runs, watch)?;
         }
@@ -174,19 +158,19 @@ impl Writer {
         Ok((attached, left_out))
     }
 
-    /// Decides which documents are written. Those that they replace are removed.
+    /// Decides which documents are written, and returns them. Those that they replace are removed.
     fn decide<P: ChunkTable, D: DocTable>(
         &mut self,
         source: &View<'_, P, D>,
-        block: Vec<AttachedDocument>,
+        documents: Vec<AttachedDocument>,
         replaces: bool,
         attached: &mut Attached,
         left_out: &mut Tombstones,
-    ) -> Result<Vec<MovedDocument>> {
-        let ids: Vec<&str> = block.iter().map(|document| document.moved.id.as_str()).collect();
+    ) -> Result<Vec<AttachedDocument>> {
+        let ids: Vec<&str> = documents.iter().map(|document| &*document.id).collect();
         let known = self.known(&ids)?;
-        let mut wanted = Vec::with_capacity(block.len());
-        for (document, known) in block.into_iter().zip(known) {
+        let mut wanted = Vec::with_capacity(documents.len());
+        for (document, known) in documents.into_iter().zip(known) {
             attached.empty += u64::from(document.is_empty);
             attached.text_bytes += document.text_length;
             match known {
@@ -212,7 +196,7 @@ impl Writer {
                     return Err(damaged(path, Table::Documents, document.from.0, id));
                 }
             }
-            wanted.push(document.moved);
+            wanted.push(document);
         }
         Ok(wanted)
     }
@@ -248,14 +232,14 @@ impl Writer {
         watch: &mut Watch<'_>,
     ) -> Result<()> {
         if let Some(run) = runs.get_mut(at) {
-            run.ids = Some(std::mem::take(&mut bands.entries).finish(run.number, self, watch)?);
+            run.ids = Some(take(&mut bands.entries).finish(run.number, self, watch)?);
         }
         bands.at = bands.places.next();
         Ok(())
     }
 
     /// Writes the bands of a run, and adds it to the manifest.
-    fn attach_run<P: ChunkTable, D: DocTable>(
+    fn attach_run<P: ChunkTable + Sync, D: DocTable + Sync>(
         &mut self,
         source: &View<'_, P, D>,
         new: &mut AttachedRun,

@@ -7,27 +7,52 @@ use crate::store::bytes::record::{DocumentRecord, decode_signature};
 use crate::store::bytes::schema::{DocNo, Table};
 use crate::store::bytes::texts::{Dictionary, move_text};
 use crate::store::read::view::{ChunkTable, DocTable, View};
-use crate::store::runs::segment::TailDocument;
 use crate::store::storage_error::{Doing, damaged, guard};
-use crate::store::write::encode::MovedDocument;
+use crate::store::write::encode::Rows;
 use redb::Range;
+use std::mem::replace;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The most rows that are passed on together, and the bytes of their texts from which on fewer are.
+/// The most rows that are passed on together, and the bytes of all rows from which on fewer are.
 const BLOCK: usize = 1 << 12;
 const BLOCK_BYTES: usize = 8 << 20;
 
-/// One document, for the index that it comes to.
+/// Documents for the index that they come to. Their rows are in one buffer: an allocation for each
+/// would take longer than sealing it.
+#[derive(Default)]
+pub(super) struct AttachedBlock {
+    pub(super) documents: Vec<AttachedDocument>,
+    bytes: Vec<u8>,
+}
+
 pub(super) struct AttachedDocument {
     /// Its number in the index that it comes from.
     pub(super) from: DocNo,
+    /// Its number in the index that it comes to, and the hash of its id there.
+    pub(super) to: DocNo,
+    pub(super) id_hash: u64,
+    pub(super) id: String,
     pub(super) text_hash: TextHash,
     pub(super) text_length: u64,
     /// Whether it has no shingles.
     pub(super) is_empty: bool,
-    pub(super) moved: MovedDocument,
+    /// The bounds of its rows in the buffer, as in [`Rows::within`].
+    bounds: [usize; 5],
+}
+
+impl AttachedBlock {
+    /// An empty block with room for as much as another one has.
+    fn as_large_as(other: &Self) -> Self {
+        let documents = Vec::with_capacity(other.documents.len());
+        Self { documents, bytes: Vec::with_capacity(other.bytes.len()) }
+    }
+
+    pub(super) fn rows(&self) -> impl Iterator<Item = Rows<'_>> + Clone {
+        let rows = |document: &AttachedDocument| (document.to, document.bounds);
+        self.documents.iter().map(rows).map(|(doc, bounds)| Rows::within(&self.bytes, doc, bounds))
+    }
 }
 
 /// What the rows of an index depend on.
@@ -38,11 +63,11 @@ pub(super) struct Destination {
     pub(super) dictionary: Option<Arc<Dictionary>>,
 }
 
-/// Passes the rows of all documents on, in the order of their numbers, until `take` breaks.
+/// Passes the rows of all documents on, in the order of their numbers, until `pass_on` breaks.
 pub(super) fn read_all<P: ChunkTable, D: DocTable>(
     source: &View<'_, P, D>,
     destination: &Destination,
-    mut take: impl FnMut(Vec<AttachedDocument>) -> ControlFlow<()>,
+    pass_on: &mut dyn FnMut(AttachedBlock) -> ControlFlow<()>,
 ) -> Result<()> {
     let (path, action) = (source.fixed.path, "reading documents");
     guard(path, || {
@@ -51,7 +76,7 @@ pub(super) fn read_all<P: ChunkTable, D: DocTable>(
         let mut texts = texts.doing(path, action)?;
         let fingerprints = source.fingerprints.map(|fingerprints| fingerprints.iter());
         let mut fingerprints = fingerprints.transpose().doing(path, action)?;
-        let (mut block, mut bytes) = (Vec::with_capacity(BLOCK), 0);
+        let mut block = AttachedBlock::default();
         for row in source.documents.iter().doing(path, action)? {
             let (number, record) = row.doing(path, action)?;
             let from = DocNo(number.value());
@@ -61,59 +86,69 @@ pub(super) fn read_all<P: ChunkTable, D: DocTable>(
             let DocumentRecord { id, text_hash, text_length, .. } =
                 DocumentRecord::decode(record.value(), from).map_err(fault(Table::Documents))?;
             let (old, new) = (u64::from(from.0), u64::from(to.0));
-            let record = reseal(record.value(), Table::Documents, old, new)
+            let bytes = &mut block.bytes;
+            let mut bounds = [bytes.len(); 5];
+            let [_, record_end, signature_end, text_end, end] = &mut bounds;
+            reseal(bytes, record.value(), Table::Documents, old, new)
                 .map_err(fault(Table::Documents))?;
+            *record_end = bytes.len();
             let mut is_empty = false;
-            let signature = moved_row(&mut signatures, from, path, Table::Signatures, |row| {
+            move_row(&mut signatures, from, path, Table::Signatures, |row| {
                 is_empty = decode_signature(row, from, source.fixed.lanes)?.1.is_empty();
-                reseal(row, Table::Signatures, old, new)
+                reseal(bytes, row, Table::Signatures, old, new)
             })?;
-            let text = texts.as_mut().map(|texts| {
-                moved_row(texts, from, path, Table::Texts, |row| {
+            *signature_end = bytes.len();
+            if let Some(texts) = &mut texts {
+                move_row(texts, from, path, Table::Texts, |row| {
                     let theirs = source.state.dictionary.as_deref();
-                    move_text(row, (from, theirs), (to, destination.dictionary.as_deref()))
-                })
-            });
-            let text = text.transpose()?;
-            let prints = fingerprints.as_mut().map(|fingerprints| {
-                moved_row(fingerprints, from, path, Table::Fingerprints, |row| {
-                    reseal(row, Table::Fingerprints, old, new)
-                })
-            });
-            let prints = prints.transpose()?;
-            bytes += text.as_ref().map_or(0, Vec::len) + prints.as_ref().map_or(0, Vec::len);
+                    move_text(bytes, row, (from, theirs), (to, destination.dictionary.as_deref()))
+                })?;
+            }
+            *text_end = bytes.len();
+            if let Some(fingerprints) = &mut fingerprints {
+                move_row(fingerprints, from, path, Table::Fingerprints, |row| {
+                    reseal(bytes, row, Table::Fingerprints, old, new)
+                })?;
+            }
+            *end = bytes.len();
             let id_hash = id_hash(&id, destination.id_key);
-            // Lanes and fingerprints have their entries in the runs already.
-            let fingerprints = Box::default();
-            let fresh = TailDocument { doc: to, id_hash, lanes: None, fingerprints };
-            let moved = MovedDocument { id, record, signature, text, fingerprints: prints, fresh };
-            block.push(AttachedDocument { from, text_hash, text_length, is_empty, moved });
-            if block.len() == BLOCK || bytes >= BLOCK_BYTES {
-                bytes = 0;
-                if take(std::mem::replace(&mut block, Vec::with_capacity(BLOCK))).is_break() {
+            let document = AttachedDocument {
+                from,
+                to,
+                id_hash,
+                id,
+                text_hash,
+                text_length,
+                is_empty,
+                bounds,
+            };
+            block.documents.push(document);
+            if block.documents.len() == BLOCK || block.bytes.len() >= BLOCK_BYTES {
+                let next = AttachedBlock::as_large_as(&block);
+                if pass_on(replace(&mut block, next)).is_break() {
                     return Ok(());
                 }
             }
         }
-        if !block.is_empty() {
+        if !block.documents.is_empty() {
             // Nothing follows, whatever it answers.
-            let _ = take(block);
+            let _ = pass_on(block);
         }
         Ok(())
     })
 }
 
-/// The next row of a table, which must be that of this document, after `change`.
-fn moved_row(
+/// Moves the next row of a table, which must be that of this document.
+fn move_row(
     rows: &mut Range<'_, u32, &'static [u8]>,
     doc: DocNo,
     path: &Path,
     table: Table,
-    change: impl FnOnce(&[u8]) -> std::result::Result<Vec<u8>, DecodeError>,
-) -> Result<Vec<u8>> {
+    move_it: impl FnOnce(&[u8]) -> std::result::Result<(), DecodeError>,
+) -> Result<()> {
     let fault = |detail| damaged(path, table, doc.0, detail);
     let next = rows.next().transpose().doing(path, "reading documents")?;
     let row = next.filter(|(number, _)| number.value() == doc.0);
     let (_, row) = row.ok_or_else(|| fault("its row is missing, or one too many is before it"))?;
-    change(row.value()).map_err(fault)
+    move_it(row.value()).map_err(fault)
 }

@@ -6,9 +6,10 @@ use crate::store::bytes::chunk::{Entry, move_chunk};
 use crate::store::bytes::schema::{
     BandNo, DocNo, POSTINGS, RunNo, Table, posting_key, posting_keys,
 };
+use crate::store::parallel;
 use crate::store::progress::Watch;
 use crate::store::read::view::{ChunkTable, DocTable, View};
-use crate::store::runs::build::BandBuilder;
+use crate::store::runs::build::{BandBuilder, ChunkRow};
 use crate::store::runs::cursor::{MergeCursor, Source};
 use crate::store::runs::filter::FilterBuilder;
 use crate::store::runs::flush::RunWriter;
@@ -17,6 +18,8 @@ use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged};
 use crate::store::write::writer::Writer;
 use rayon::prelude::*;
+use std::mem;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// A run in the making.
@@ -90,7 +93,7 @@ impl IdEntries {
     /// Writes the entries that are in memory as the band of a run.
     fn write(&mut self, run: RunNo, filtered: bool, writer: &Writer) -> Result<BandRun> {
         let layout = writer.engine().fixed().layout;
-        let mut entries = std::mem::take(&mut self.entries);
+        let mut entries = mem::take(&mut self.entries);
         entries.par_sort_unstable();
         let (ids, count) = (layout.ids(), entries.len() as u64);
         let filter = filtered.then(|| FilterBuilder::at_once(layout, ids, count));
@@ -162,18 +165,36 @@ fn read_block(
 }
 
 /// Copies a band of a run. Returns the same list of chunks.
-pub(super) fn copy_band<P: ChunkTable, D: DocTable>(
+pub(super) fn copy_band<P: ChunkTable + Sync, D: DocTable + Sync>(
     source: &View<'_, P, D>,
     (from, band): (&Run, BandNo),
     to: (RunNo, u32),
     writer: RunWriter<'_>,
     watch: &mut Watch<'_>,
 ) -> Result<Option<BandRun>> {
-    /// The chunks that are written together.
-    const BATCH: usize = 1 << 10;
     let Some(content) = from.band(band) else { return Ok(None) };
-    let ((number, offset), path) = (to, source.fixed.path);
-    let action = "reading postings";
+    let read = |take: &mut dyn FnMut(Vec<ChunkRow>) -> ControlFlow<()>| {
+        read_band(source, (from, band, content), to, take)
+    };
+    parallel::read_ahead(read, |batch| {
+        writer.append(to.0, band, &batch)?;
+        watch.advance_now(0)
+    })?;
+    // A filter is made when searches are worth it, within the limit of this index.
+    let (entries, fences) = (content.entries, content.fences.clone());
+    Ok(Some(BandRun { entries, fences, ..BandRun::default() }))
+}
+
+/// Passes the chunks of a band on as those of another run, until `take` breaks.
+fn read_band<P: ChunkTable, D: DocTable>(
+    source: &View<'_, P, D>,
+    (from, band, content): (&Run, BandNo, &BandRun),
+    (number, offset): (RunNo, u32),
+    take: &mut dyn FnMut(Vec<ChunkRow>) -> ControlFlow<()>,
+) -> Result<()> {
+    /// The chunks that are passed on together.
+    const BATCH: usize = 1 << 10;
+    let (path, action) = (source.fixed.path, "reading postings");
     let mut rows = source.postings.range(posting_keys(from.number, band)).doing(path, action)?;
     let mut batch = Vec::with_capacity(BATCH.min(content.chunks() as usize));
     for chunk in 0..content.chunks() {
@@ -185,16 +206,15 @@ pub(super) fn copy_band<P: ChunkTable, D: DocTable>(
         let moved_key = posting_key(number, band, chunk);
         let moved = move_chunk(row.value(), key, moved_key, offset).map_err(fault)?;
         batch.push((moved_key, moved));
-        if batch.len() == BATCH {
-            writer.append(number, band, &batch)?;
-            batch.clear();
-            watch.advance_now(0)?;
+        if batch.len() == BATCH
+            && take(mem::replace(&mut batch, Vec::with_capacity(BATCH))).is_break()
+        {
+            return Ok(());
         }
     }
-    writer.append(number, band, &batch)?;
-    // A filter is made when searches are worth it, within the limit of this index.
-    let (entries, fences) = (content.entries, content.fences.clone());
-    Ok(Some(BandRun { entries, fences, ..BandRun::default() }))
+    // Nothing follows, whatever it answers.
+    let _ = take(batch);
+    Ok(())
 }
 
 /// Writes a band of the tail of another index as that of a run, without the documents that are not

@@ -26,9 +26,24 @@ pub(crate) struct Rows<'a> {
     fingerprints: Option<&'a [u8]>,
 }
 
-/// A document that comes from another file, with its rows.
+impl<'a> Rows<'a> {
+    /// The rows of a document in a buffer: where the record begins, and where record, signature,
+    /// text and fingerprints end. A row that the index does not keep is empty.
+    pub(super) fn within(bytes: &'a [u8], doc: DocNo, bounds: [usize; 5]) -> Self {
+        let [start, record, signature, text, end] = bounds;
+        let row = |from: usize, to: usize| bytes.get(from..to).unwrap_or_default();
+        Self {
+            doc,
+            record: row(start, record),
+            signature: row(record, signature),
+            text: Some(row(signature, text)).filter(|row| !row.is_empty()),
+            fingerprints: Some(row(text, end)).filter(|row| !row.is_empty()),
+        }
+    }
+}
+
+/// A document of a damaged file, with its rows.
 pub(crate) struct MovedDocument {
-    pub(crate) id: String,
     pub(crate) record: Vec<u8>,
     pub(crate) signature: Vec<u8>,
     pub(crate) text: Option<Vec<u8>>,
@@ -37,7 +52,7 @@ pub(crate) struct MovedDocument {
 }
 
 impl MovedDocument {
-    pub(crate) fn rows(&self) -> Rows<'_> {
+    pub(super) fn rows(&self) -> Rows<'_> {
         Rows {
             doc: self.fresh.doc,
             record: &self.record,
@@ -69,8 +84,7 @@ pub(super) struct NewRows {
 /// The rows of a document in the buffer, and what else is computed from it.
 struct Place {
     doc: DocNo,
-    /// Where the record begins, and where record, signature, text and fingerprints end. A row that
-    /// the index does not keep is empty.
+    /// The bounds of its rows, as in [`Rows::within`].
     bounds: [usize; 5],
     id_hash: u64,
     /// The distinct fingerprints.
@@ -126,17 +140,7 @@ impl NewRows {
     }
 
     pub(super) fn rows(&self) -> impl Iterator<Item = Rows<'_>> + Clone {
-        self.places.iter().map(|place| {
-            let [start, record, signature, text, end] = place.bounds;
-            let row = |from: usize, to: usize| self.bytes.get(from..to).unwrap_or_default();
-            Rows {
-                doc: place.doc,
-                record: row(start, record),
-                signature: row(record, signature),
-                text: Some(row(signature, text)).filter(|row| !row.is_empty()),
-                fingerprints: Some(row(text, end)).filter(|row| !row.is_empty()),
-            }
-        })
+        self.places.iter().map(|place| Rows::within(&self.bytes, place.doc, place.bounds))
     }
 
     /// What the bands need of the documents, given in the same order. Takes their lanes.
