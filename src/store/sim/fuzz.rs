@@ -24,6 +24,9 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
+/// The number of kinds of rows that [`records`] decodes.
+const KINDS: u8 = 11;
+
 /// Decodes a row. The first byte of the input is the kind of row, the next eight are the key, and
 /// the others are the row, which is decoded as it is and with a valid checksum.
 pub fn records(input: &[u8]) {
@@ -32,7 +35,7 @@ pub fn records(input: &[u8]) {
     let (doc, piece) = (DocNo(key as u32), key as u16);
     let (run, band) = posting_owner(key);
     let number = u64::from(doc.0);
-    match kind % 10 {
+    match kind % KINDS {
         0 => assert_round_trip(content, Table::Meta, 0, |row| Ok(Counters::decode(row)?.encode())),
         1 => assert_round_trip(content, Table::Meta, 1, settings),
         2 => assert_round_trip(content, Table::Signatures, number, |row| {
@@ -230,4 +233,21 @@ fn change<K: Key + 'static>(
     }
     let sealed = seal(content, tag, checksum_key(K::from_bytes(&key)));
     table.insert(K::from_bytes(&key), &sealed[..]).expect("written");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    #[test]
+    fn every_kind_of_row_has_an_input() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/records");
+        let inputs = fs::read_dir(folder).expect("a folder").map(|input| {
+            let input = fs::read(input.expect("an entry").path()).expect("a readable input");
+            input.first().expect("a kind") % KINDS
+        });
+        assert_eq!(inputs.collect::<BTreeSet<u8>>(), (0..KINDS).collect());
+    }
 }
