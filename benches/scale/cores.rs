@@ -63,6 +63,7 @@ fn parts_of(parts: &Parts) -> Vec<Row> {
         row("reader: reading, cutting at lines", parts.reading),
         row("parser: lines, JSON, sketches", parts.parsing),
         row("writer and library: what insertion shares", parts.sharing),
+        row("library: freeing documents", parts.freeing),
         row("writer: inserting", parts.inserting),
         row("writer: committing", parts.committing),
         row("merging beside the writer", parts.merging),

@@ -31,6 +31,8 @@ pub struct Parts {
     pub committing: Duration,
     /// The writer's and the library's threads: the work that they share.
     pub sharing: Duration,
+    /// The library's threads: to free documents, for which nobody waits.
+    pub freeing: Duration,
     /// How long the writer waits for the disk.
     pub disk: Duration,
     /// The merging thread, beside the writer.
@@ -40,8 +42,8 @@ pub struct Parts {
 impl Parts {
     /// The work that is done on cores.
     pub fn work(&self) -> Duration {
-        let Self { reading, parsing, inserting, committing, sharing, merging, .. } = *self;
-        reading + parsing + inserting + committing + sharing + merging
+        let Self { reading, parsing, inserting, committing, sharing, .. } = *self;
+        reading + parsing + inserting + committing + sharing + self.freeing + self.merging
     }
 
     /// The writer's thread alone.
@@ -67,15 +69,18 @@ pub fn measure(corpus: &Path, blocks: &[Block]) -> Outcome<Parts> {
         runs.push((threads(corpus)?, insertion(corpus, blocks)?));
     }
     let of = |time: fn(&(Threads, Insertion)) -> Duration| least(runs.iter().map(time));
-    let (committing, sharing) = (of(|run| run.1.committing)?, of(|run| run.1.sharing)?);
+    // With one thread, the command shares nothing: the library's thread frees documents only.
+    let (committing, freeing) = (of(|run| run.1.committing)?, of(|run| run.0.library)?);
+    let sharing = of(|run| run.1.helping)?.saturating_sub(freeing) * 2;
     Ok(Parts {
         reading: of(|run| run.0.reader)?,
         parsing: of(|run| run.0.parser)?,
-        // The command also counts outcomes, frees documents, starts and ends. With one thread, it
-        // shares nothing, so this thread does all of the library's work.
-        inserting: of(|run| run.0.main + run.0.library)?.saturating_sub(committing + sharing),
+        // The command also counts outcomes, starts and ends. What is freed during a commit was
+        // taken for help with it, so it is missing there and added here.
+        inserting: of(|run| run.0.main)?.saturating_sub(committing + sharing),
         committing,
         sharing,
+        freeing,
         disk: of(|run| run.1.disk)?,
         merging: of(|run| run.0.merge)?,
     })
@@ -164,18 +169,18 @@ fn times_of(thread: &Path) -> [Duration; 2] {
 }
 
 /// What the threads of the command do not tell: how much of the writer's time is spent on commits,
-/// how much of its work it can share, and how long it waits for the disk.
+/// how much other threads help it, and how long it waits for the disk.
 #[derive(Clone, Copy, Debug, Default)]
 struct Insertion {
     committing: Duration,
-    sharing: Duration,
+    helping: Duration,
     disk: Duration,
 }
 
 /// Inserts the documents of a corpus as the command does, after they were prepared.
 ///
 /// The library shares work between this thread and one other. Each takes the next piece when it is
-/// done with one, so both do half of it.
+/// done with one, so both do half of it. The other thread also frees documents.
 fn insertion(corpus: &Path, blocks: &[Block]) -> Outcome<Insertion> {
     let folder = scratch()?;
     let threads = threads_of_insertion();
@@ -213,7 +218,7 @@ fn insertion(corpus: &Path, blocks: &[Block]) -> Outcome<Insertion> {
             let (after, took) = (Clocks::now(&threads), start.elapsed());
             let helped = after.pool - between.pool;
             sum.committing += (after.own - between.own).saturating_sub(helped);
-            sum.sharing += 2 * (after.pool - before.pool);
+            sum.helping += after.pool - before.pool;
             // The other thread of two works while this one does.
             let ran = after.own + after.waited - before.own - before.waited;
             sum.disk += took.saturating_sub(ran);

@@ -123,6 +123,9 @@ impl<'p> Pipeline<'p> {
                 while documents > 0 {
                     let now = documents.min(batch - in_batch);
                     self.insert(now);
+                    // A thread of the library's pool frees them.
+                    let freeing = share(self.parts.freeing, now, self.documents);
+                    scope.spawn(move || self.cores.work(&self.threads, freeing));
                     (documents, in_batch) = (documents - now, in_batch + now);
                     committed += now;
                     if in_batch < batch && committed < self.documents {
