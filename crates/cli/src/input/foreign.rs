@@ -2,6 +2,7 @@
 
 use super::format::Format;
 use super::json;
+use std::cmp::Ordering;
 use std::io::{self, Read};
 
 /// The number of first bytes that are looked at. The magic number of tar ends at byte 262.
@@ -77,6 +78,7 @@ const FOREIGN: &[Foreign] = &[
     foreign(b"\xFF\xD8\xFF", "a JPEG image", LEAVE_OUT),
     lettered(b"GIF87a", "a GIF image", LEAVE_OUT),
     lettered(b"GIF89a", "a GIF image", LEAVE_OUT),
+    lettered(b"BM", "a BMP image", LEAVE_OUT),
     lettered(b"II*\0", "a TIFF image", LEAVE_OUT),
     lettered(b"MM\0*", "a TIFF image", LEAVE_OUT),
     lettered(b"RIFF", "a RIFF file (WebP, WAV or AVI)", LEAVE_OUT),
@@ -261,6 +263,7 @@ fn is_like_text(start: &[u8]) -> bool {
 
 /// The encoding of texts with more than one byte a character, by their byte order mark or by where
 /// their NULs are: in UTF-16, one of the two bytes of every Latin letter, digit and space is NUL.
+/// Texts in other scripts have fewer of these, so all their characters must be likely ones.
 fn unicode(start: &[u8]) -> Option<&'static str> {
     if start.len() < LEAST_UTF16 {
         return None;
@@ -275,7 +278,41 @@ fn unicode(start: &[u8]) -> Option<&'static str> {
     match (nul_in(0), nul_in(1)) {
         (0, low) if 2 * low > pairs => Some("UTF-16LE"),
         (high, 0) if 2 * high > pairs => Some("UTF-16BE"),
-        _ => None,
+        _ => {
+            let (low, high) =
+                (latin_of(start, u16::from_le_bytes), latin_of(start, u16::from_be_bytes));
+            match low.cmp(&high) {
+                Ordering::Greater => Some("UTF-16LE"),
+                Ordering::Less => Some("UTF-16BE"),
+                Ordering::Equal => None,
+            }
+        }
+    }
+}
+
+/// The number of ASCII characters if the bytes are a likely text in UTF-16, which may be cut off.
+///
+/// Two bytes of an ASCII text, taken together, are none of the likely characters except those of
+/// East Asia. So these are likely only if an eighth of the bytes of such characters are no ASCII.
+fn latin_of(start: &[u8], unit: fn([u8; 2]) -> u16) -> usize {
+    let mut units: Vec<u16> = start.as_chunks().0.iter().map(|pair| unit(*pair)).collect();
+    // The second half of the last character may be missing.
+    units.pop_if(|unit| (0xD800..0xDC00).contains(unit));
+    let latin = units.iter().filter(|unit| **unit < 0x80).count();
+    let is_eastern =
+        4 * start.iter().filter(|byte| !byte.is_ascii()).count() >= units.len() - latin;
+    let is_likely = |character: char| match character {
+        '\t' | '\n' | '\r' | ' '..='~' => true,
+        '\u{A0}'..='\u{22FF}' => true,
+        '\u{2E80}'..='\u{9FFF}' | '\u{A960}'..='\u{A97F}' | '\u{AC00}'..='\u{D7FF}' => is_eastern,
+        '\u{F900}'..='\u{FAFF}' | '\u{FE30}'..='\u{FE4F}' | '\u{FF00}'..='\u{FFEF}' => is_eastern,
+        '\u{1F000}'..='\u{1FAFF}' | '\u{20000}'..='\u{323AF}' => is_eastern,
+        _ => false,
+    };
+    let mut characters = char::decode_utf16(units.iter().copied());
+    match characters.all(|character| character.is_ok_and(is_likely)) {
+        true => latin,
+        false => 0,
     }
 }
 
@@ -314,6 +351,44 @@ mod tests {
                 assert!(cause.starts_with(&format!("is {name}")), "{name}: {cause}");
                 assert_eq!(refused(&line).is_none(), is_like_text(&line), "{name}");
             }
+        }
+    }
+
+    #[test]
+    fn utf16_is_recognized_in_every_script() {
+        for text in [
+            "Съешь же ещё этих мягких французских булок\n",
+            "Ξεσκεπάζω τὴν ψυχοφθόρα βδελυγμία.\n",
+            "中文是世界上使用人数最多的语言。\n一二三\n",
+            "いろはにほへと ちりぬるを\n",
+            "키스의 고유조건은 입술끼리 만나야 하고\n",
+            "שלום עולם\n",
+            "नमस्ते दुनिया\n",
+            "{\"text\": \"Привет\"}\n{\"text\": \"中文😀\"}\n",
+        ] {
+            for text in [text.to_owned(), text.repeat(40)] {
+                let low: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+                let high: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+                for (bytes, name) in [(low, "UTF-16LE"), (high, "UTF-16BE")] {
+                    let cause = refused(&bytes).expect(&text);
+                    assert!(cause.contains(name), "{text}: {cause}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn texts_with_a_few_nuls_are_not_utf16() {
+        for text in [
+            &b"hello\0world"[..],
+            b"abc\0abc\0abc\0abc\0",
+            b"./a/b.txt\0./a/c.txt\0./d.txt\0",
+            b"id\0text\none\0two\n",
+            "Привет\0мир\n".as_bytes(),
+            "中文\0中文\n".as_bytes(),
+            b"caf\xE9 au lait\0tr\xE8s bon\n",
+        ] {
+            assert_eq!(refused(text), None, "{text:?}");
         }
     }
 

@@ -4,7 +4,7 @@
 
 use super::json_line;
 use super::names::no_field;
-use super::record::Body;
+use super::record::{Body, not_utf8};
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -50,7 +50,7 @@ pub(super) fn judge<'a>(line: &'a [u8], fields: &Fields) -> Parsed<'a> {
     });
     let FoundFields { id, text, weights } = found.map_err(|error| match is_array(line) {
         true => "is an array and not an object; `jq -c '.[]'` makes JSON Lines of it".to_owned(),
-        false => invalid(&error),
+        false => std::str::from_utf8(line).map_or_else(not_utf8, |_| invalid(&error)),
     })?;
     let text = text.ok_or_else(|| match weights {
         true => format!(
@@ -492,7 +492,7 @@ mod tests {
         assert_eq!(parsed(&nested("1")), Ok((None, "t".into())), "depth costs no stack");
         assert!(parsed(&nested("!")).is_err());
         let fields = Fields { id: "id".into(), text: "text".into(), weighted: false };
-        let invalid = parse(b"{\"text\":\"\xff\"}", &fields);
-        assert!(invalid.is_err());
+        let invalid = parse(b"{\"text\":\"\xff\"}", &fields).expect_err("no UTF-8");
+        assert_eq!(invalid, "not valid UTF-8 at byte 10");
     }
 }

@@ -11,21 +11,35 @@ const SHOWN: u64 = 10;
 pub(crate) struct BadRecords {
     file: String,
     seen: u64,
+    /// Whether an option names the encoding of the input.
+    is_encoded: bool,
+    /// Whether the file was said to be perhaps in another encoding.
+    advised: bool,
 }
 
 impl BadRecords {
+    pub(crate) fn new(is_encoded: bool) -> Self {
+        Self { is_encoded, ..Self::default() }
+    }
+
     /// The messages to print now that this record was met.
     pub(crate) fn add(&mut self, bad: &BadRecord) -> Vec<String> {
         let mut messages = Vec::new();
         if bad.file() != self.file {
             messages.extend(self.finish());
             bad.file().clone_into(&mut self.file);
+            self.advised = false;
         }
         // What is wrong with a file as a whole, as when it is cut short, is always shown.
         let of_a_line = bad.place != self.file;
         self.seen += u64::from(of_a_line);
         if self.seen <= SHOWN || !of_a_line {
-            messages.push(bad.to_string());
+            let mut message = bad.to_string();
+            if !self.is_encoded && !self.advised && bad.is_in_another_encoding() {
+                message += "; say --encoding latin1 if it is Latin-1";
+                self.advised = true;
+            }
+            messages.push(message);
         }
         messages
     }
@@ -41,6 +55,23 @@ impl BadRecords {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_in_another_encoding_is_advised_once() {
+        let bad = |place: &str| BadRecord {
+            place: place.into(),
+            cause: "not valid UTF-8 at byte 7".into(),
+        };
+        let count = |is_encoded| {
+            let mut bad_records = BadRecords::new(is_encoded);
+            let places = ["a:1", "a:2", "b:1", "b:2"];
+            let messages = places.iter().flat_map(|place| bad_records.add(&bad(place)));
+            let advised = messages.map(|message| message.contains("--encoding latin1"));
+            advised.collect::<Vec<_>>()
+        };
+        assert_eq!(count(false), [true, false, true, false]);
+        assert_eq!(count(true), [false; 4]);
+    }
 
     #[test]
     fn after_ten_bad_records_of_a_file_comes_a_count() {

@@ -88,7 +88,6 @@ pub struct Records<T> {
     refused: Option<ParsedBatch<T>>,
     /// Whether to say that records have no ids.
     says_unnamed: bool,
-    is_encoded: bool,
 }
 
 /// A batch that was read.
@@ -156,7 +155,8 @@ fn start_sharing<T: Send + 'static>(
     take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Send + Sync + 'static,
 ) -> Result<Records<T>, Failure> {
     inputs.sequences = settings.shingle.kmer_width().is_some();
-    let (says_unnamed, is_encoded) = (!inputs.quiet, inputs.encoding.is_some());
+    let says_unnamed = !inputs.quiet;
+    let bad_records = BadRecords::new(inputs.encoding.is_some());
     let parser = Arc::new(Parser {
         settings: *settings,
         weighted: inputs.fields.weighted,
@@ -188,9 +188,8 @@ fn start_sharing<T: Send + 'static>(
         let records = Some(pool.run(move || parser.parse(&batch)));
         Some(ReadBatch { source, bytes, notes, limit: reading.take_limit(), records })
     })?;
-    let (bad_records, count) = (BadRecords::default(), RecordCount::default());
-    let refused = None;
-    Ok(Records { batches, expected_bytes, bad_records, count, refused, says_unnamed, is_encoded })
+    let (count, refused) = (RecordCount::default(), None);
+    Ok(Records { batches, expected_bytes, bad_records, count, refused, says_unnamed })
 }
 
 impl<F> Parser<F> {
@@ -235,10 +234,7 @@ impl<T> Records<T> {
             return (!last.messages.is_empty()).then_some(last);
         };
         let mut parsed = ParsedBatch { good, source, bytes, messages: notes, failed: 0 };
-        for mut bad in bad {
-            if !self.is_encoded && bad.is_in_another_encoding() {
-                bad.cause += "; say --encoding latin1 if it is Latin-1";
-            }
+        for bad in bad {
             parsed.failed += 1;
             parsed.messages.extend(self.bad_records.add(&bad));
         }

@@ -39,9 +39,16 @@ fn texts_in_other_encodings_are_the_same_texts() {
     shell.run("add i.twx -q --store-text --encoding latin1 a.txt d").succeeds();
     assert_eq!(text_of(&shell, "a.txt"), "Grüße aus Köln");
     assert_eq!(text_of(&shell, "d/b.txt"), "Grüße aus Köln");
-    shell.write("u.txt", utf16("some text", b"", true));
-    let done = shell.run("add i.twx u.txt");
-    assert!(done.stderr.contains("say --encoding utf-16le, or convert it"), "{done:?}");
+    for text in ["some text", "Привет, мир", "中文。\n"] {
+        shell.write("u.txt", utf16(text, b"", true));
+        let done = shell.run("add i.twx u.txt");
+        assert!(done.stderr.contains("say --encoding utf-16le, or convert it"), "{done:?}");
+    }
+    let records = ["{\"id\":\"1\",\"text\":\"Gr\u{FC}\u{DF}e\"}\n"; 12].concat();
+    shell.write("l.jsonl", records.chars().map(|char| char as u8).collect::<Vec<u8>>());
+    let done = shell.run("add i.twx l.jsonl");
+    assert_eq!(done.stderr.matches("say --encoding latin1").count(), 1, "{done:?}");
+    assert!(done.stderr.contains("l.jsonl:2: not valid UTF-8 at byte 21\n"), "{done:?}");
     shell.write("e/a.pdf", b"%PDF-1.7\n%\xE2\xE3");
     shell.write("e/b", &latin1);
     let done = shell.run("add i.twx --json --encoding latin1 e");
