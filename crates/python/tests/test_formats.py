@@ -164,6 +164,7 @@ def test_parquet_of_pyarrow(compression: str, version: str, tmp_path: Path) -> N
         {"data_page_size": 64, "write_batch_size": 7, "use_dictionary": False},
         {"version": "1.0", "write_statistics": False, "store_schema": False},
         {"use_dictionary": False, "column_encoding": "DELTA_BYTE_ARRAY"},
+        {"use_dictionary": False, "column_encoding": "DELTA_LENGTH_BYTE_ARRAY"},
         {"write_page_index": True, "write_page_checksum": True},
         {"dictionary_pagesize_limit": 100},
     ],
