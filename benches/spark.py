@@ -5,14 +5,18 @@
     python benches/spark.py --rows 1000000 --shape cluster     a tenth of all in one cluster
     python benches/spark.py --rows 1000000 --shape thousands   clusters of a thousand
     python benches/spark.py --input pages.parquet              a table with columns id and text
+    python benches/spark.py --rows 16000000 --hot word         memory of a task, without Spark
 
 Needs the package with PySpark (`pip install 'crates/python[spark]'`). Starts executors as processes
 of their own on this machine. The input is written to a Parquet table first, which is not timed.
+With --hot, so many documents come together in one key: all with one word of a band, with words of
+their own, or as copies of one text.
 """
 
 import argparse
 import json
 import os
+import resource
 import sys
 import tempfile
 import time
@@ -29,6 +33,8 @@ os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 from pyspark.sql import DataFrame, SparkSession  # noqa: E402
 
 import twindex.spark  # noqa: E402
+from twindex import kernel  # noqa: E402
+from twindex.kernel.planes import pack  # noqa: E402
 
 WORDS = 60
 LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", np.uint8)
@@ -41,6 +47,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=100_000, help="rows to generate")
     parser.add_argument("--shape", choices=["pairs", "cluster", "thousands"], default="pairs")
     parser.add_argument("--input", help="a table with the columns id and text instead")
+    parser.add_argument("--hot", choices=["word", "words", "copies"], help="measure a key's memory")
     parser.add_argument("--partitions", type=int, default=16)
     parser.add_argument("--master", default="local-cluster[2,1,2048]")
     parser.add_argument("--exact", action="store_true", help="compare texts")
@@ -98,8 +105,39 @@ def shuffled(spark: SparkSession) -> dict[str, list[float]]:
     return found
 
 
+def blobs_of_a_key(rows: int, what: str) -> Iterator[bytes]:
+    """The packed entries of one key, in pieces as tasks make them."""
+    rng = np.random.default_rng(1)
+    for start in range(0, rows, 1 << 18):
+        docs = np.arange(start, min(rows, start + (1 << 18)), dtype=np.uint64)
+        same = np.full(len(docs), 0x1234_5678_9ABC, np.uint64)
+        words = np.sort(rng.integers(0, 1 << 48, len(docs)).astype(np.uint64))
+        if what == "copies":
+            yield pack(same, same, docs)
+        else:
+            yield pack(same if what == "word" else words, docs << np.uint64(2))
+
+
+def memory(rows: int, what: str) -> None:
+    """Prints the memory that a task takes for one key, beside its packed entries."""
+    packed = pa.array(blobs_of_a_key(rows, what), pa.large_binary())
+    with open("/proc/self/statm") as told:
+        before = int(told.read().split()[1]) * resource.getpagesize()
+    if what == "copies":
+        kernel.copies(packed.to_pylist())
+    else:
+        met = kernel.Meetings()
+        kernel.meet(packed.to_pylist(), kernel.Round("pivots"), met)
+        met.take()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(f"{rows} entries of {packed.nbytes / rows:.1f} bytes: {peak / 1e6:.0f} MB,", end=" ")
+    print(f"{(peak - before) / rows:.1f} bytes an entry beside these")
+
+
 def main() -> None:
     wanted = parse()
+    if wanted.hot:
+        return memory(wanted.rows, wanted.hot)
     spark = (
         SparkSession.builder.master(wanted.master)
         .config("spark.driver.host", "127.0.0.1")

@@ -25,6 +25,8 @@ def spark() -> Iterator[SparkSession]:
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
+        # What is killed is chosen by what runs now.
+        .config("spark.ui.liveUpdate.period", "1ms")
         .config("spark.sql.shuffle.partitions", "4")
         # Compiling takes longer here than it saves.
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")

@@ -70,7 +70,7 @@ def sketch(
     given, invalid = readable(batch.column(text))
     texts = pc.fill_null(given, "")
     ids = None if id is None else readable(as_ids(batch.column(id)))[0]
-    why = problems(ids, invalid)
+    why = problems(None if id is None else batch.column(id), invalid)
     if why.null_count < len(why):
         texts = pc.if_else(pc.is_null(why), texts, "")
     made: Any = twindex.Sketcher.of(settings).sketch(texts)

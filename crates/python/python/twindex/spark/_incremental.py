@@ -34,7 +34,11 @@ def against(
     Without a `threshold`, that of the index counts. If the index stores texts, similarities are
     exact.
 
-    An incremental run is `dedup(against(new, index))`: what is new, and not twice.
+    A row whose id is null, or whose id or text is not valid UTF-8, is no document, so it is similar
+    to none: it is kept, with its `problem`. Nothing counts such rows here. `dedup` does.
+
+    An incremental run is `dedup(against(new, index))`: what is new, and not twice. It reports the
+    rows that are no documents, and leaves them out.
     """
     check_columns(df, id, text, added=ANNOTATIONS if annotate else ())
     name = f"twindex-{uuid.uuid4().hex[:12]}.twx"
@@ -60,6 +64,7 @@ def _opened(path: str) -> twindex.Reader:
 
 
 def _best(index: twindex.Reader, text: str | None, threshold: float | None) -> twindex.Match | None:
+    """The most similar document of the index; `None` for no text, which is similar to nothing."""
     found = index.query(text, threshold=threshold, limit=1) if text else None
     return found[0] if found else None
 
@@ -71,10 +76,10 @@ def _against(name: str, id: str | None, text: str, threshold: float | None, anno
         for batch in batches:
             texts, invalid = readable(batch.column(text))
             why = problems(None if id is None else batch.column(id), invalid)
+            texts = pc.if_else(why.is_null(), texts, pa.scalar(None, texts.type))
             best = [_best(index, value, threshold) for value in texts.to_pylist()]
             if not annotate:
-                new = pa.array([match is None for match in best], pa.bool_())
-                yield batch.filter(pc.and_(new, why.is_null()))
+                yield batch.filter(pa.array([match is None for match in best], pa.bool_()))
                 continue
             more = [
                 pa.array([match and match.id for match in best], pa.string()),
