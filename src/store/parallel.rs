@@ -46,8 +46,8 @@ pub(crate) fn free<T: Send + 'static>(items: Vec<T>) {
     });
 }
 
-/// Gives `write` all blocks that `read` passes on, in order. Another thread reads, at most two blocks
-/// ahead. Reading ends when it is told to break, because `write` has failed.
+/// Gives `write` all blocks that `read` passes on, in order. Another thread reads, at most two
+/// blocks ahead. Reading ends when it is told to break, because `write` has failed.
 pub(crate) fn read_ahead<T: Send>(
     read: impl FnOnce(&mut dyn FnMut(T) -> ControlFlow<()>) -> Result<()> + Send,
     mut write: impl FnMut(T) -> Result<()>,

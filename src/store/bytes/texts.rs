@@ -123,8 +123,8 @@ pub(crate) fn encode_text(text: &str, doc: DocNo, dictionary: Option<&Dictionary
     seal(row, Table::Texts, u64::from(doc.0))
 }
 
-/// Verifies a text row, and appends it sealed for another document. Encodes the text anew if the row
-/// needs the first dictionary, and the second one is another.
+/// Verifies a text row, and appends it sealed for another document. Encodes the text anew if the
+/// row needs the first dictionary, and the second one is another.
 pub(crate) fn move_text(
     bytes: &mut Vec<u8>,
     sealed: &[u8],
