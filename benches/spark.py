@@ -121,13 +121,16 @@ def blobs_of_a_key(rows: int, what: str) -> Iterator[bytes]:
 def memory(rows: int, what: str) -> None:
     """Prints the memory that a task takes for one key, beside its packed entries."""
     packed = pa.array(blobs_of_a_key(rows, what), pa.large_binary())
+    blobs = (blob.as_py() for blob in packed)
     with open("/proc/self/statm") as told:
         before = int(told.read().split()[1]) * resource.getpagesize()
     if what == "copies":
-        kernel.copies(packed.to_pylist())
+        for _ in kernel.copies(blobs):
+            pass
     else:
         met = kernel.Meetings()
-        kernel.meet(packed.to_pylist(), kernel.Round("pivots"), met)
+        for _ in kernel.meet(blobs, kernel.Round("pivots"), met):
+            pass
         met.take()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     print(f"{rows} entries of {packed.nbytes / rows:.1f} bytes: {peak / 1e6:.0f} MB,", end=" ")

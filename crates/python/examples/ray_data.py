@@ -10,7 +10,7 @@ import ray
 
 import twindex
 from twindex import kernel
-from twindex.kernel.buckets import PAIRS, SQUARE
+from twindex.kernel.meetings import PAIRS, SQUARE
 from twindex.kernel.columns import Docs, numbers
 from twindex.kernel.numbering import first_of, partition_of
 
@@ -46,19 +46,20 @@ def entries(sketches: pa.Table) -> pa.Table:
     return pa.Table.from_batches(made, kernel.ENTRIES)
 
 
-def rows_of(out: kernel.Meetings) -> list[dict[str, Any]]:
-    return [row for batch in out.take() for row in batch.to_pylist()]
+def rows_of(batches: list[pa.RecordBatch]) -> list[dict[str, Any]]:
+    return [row for batch in batches for row in batch.to_pylist()]
 
 
 def met(of_key: pa.Table) -> pa.Table:
     """The pairs that meet in the buckets of one key, by the part of the first document."""
     out = kernel.Meetings()
-    kernel.meet(of_key.column("blob").to_pylist(), kernel.Round("all"), out)
-    rows = rows_of(out)
+    blobs = of_key.sort_by("first").column("blob").to_pylist()
+    met = list(kernel.meet(blobs, kernel.Round("all"), out))
+    rows = rows_of([*met, *out.take()])
     for row in rows:
         if row["kind"] == SQUARE:
             kernel.expand(row["blob"], row["other"], out)
-    rows += rows_of(out)
+    rows += rows_of(out.take())
     return pa.Table.from_pylist([row for row in rows if row["kind"] == PAIRS], kernel.MET)
 
 

@@ -1,8 +1,10 @@
 """The steps on Arrow tables, without an engine: they give the answers of an index."""
 
 import random
+import tracemalloc
 from collections import defaultdict
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,10 +14,11 @@ import pytest
 import twindex
 from conftest import changed, words
 from twindex import kernel
-from twindex.kernel.buckets import CROWD, PAIRS, SQUARE
+from twindex.kernel import buckets
 from twindex.kernel.columns import Docs, numbers
+from twindex.kernel.meetings import CROWD, PAIRS, SQUARE
 from twindex.kernel.numbering import first_of
-from twindex.kernel.planes import pack, unpack
+from twindex.kernel.planes import pack, unpack, unpack_all
 
 NONE = np.zeros(0, np.int64)
 
@@ -45,13 +48,14 @@ class Rows:
         return first_of(part) + np.arange(len(self.parts[part]), dtype=np.int64)
 
     def _copies(self) -> dict[int, int]:
-        blobs = defaultdict(list)
-        for part, sketches in self.parts.items():
-            made = kernel.copy_entries(self._docs(part), sketches, self.settings, 4)
-            for key, blob in zip(*(column.to_pylist() for column in made.columns), strict=True):
-                blobs[key].append(blob)
-        found = [kernel.copies(of_key) for of_key in blobs.values()]
-        return {d: f for batch in found for d, f in _rows(batch)}
+        made = [
+            kernel.copy_entries(self._docs(part), sketches, self.settings, 4)
+            for part, sketches in self.parts.items()
+        ]
+        found = [batch for blobs in _by_key(made) for batch in kernel.copies(blobs)]
+        rows = [row for batch in found for row in _rows(batch)]
+        assert len({doc for doc, _ in rows}) == len(rows)
+        return dict(rows)
 
     def lookup(self, docs: Docs) -> pa.Table:
         part = int(docs[0]) >> 33
@@ -69,20 +73,11 @@ class Rows:
             np.array(sorted(set(self.copies.values())), np.int64),
             np.array(sorted(removed), np.int64),
         )
-        blobs = defaultdict(list)
+        made: list[pa.RecordBatch] = []
         for part, sketches in self.parts.items():
             signatures = sketches.column("signature").combine_chunks()
-            for made in kernel.band_entries(self._docs(part), signatures, marks, self.settings, 2):
-                for key, blob in zip(*(column.to_pylist() for column in made.columns), strict=True):
-                    blobs[key].append(blob)
-        out = kernel.Meetings()
-        for of_key in blobs.values():
-            kernel.meet(of_key, taken, out)
-        met = rows_of(out)
-        for row in met:
-            if row["kind"] == SQUARE:
-                kernel.expand(row["blob"], row["other"], out)
-        met += rows_of(out)
+            made += kernel.band_entries(self._docs(part), signatures, marks, self.settings, 2)
+        met = all_met(_by_key(made), taken)
         similar = self._similar([row for row in met if row["kind"] == PAIRS])
         waits: dict[int, bool] = {}
         crowds = defaultdict(list)
@@ -150,8 +145,30 @@ class Rows:
         return {self.rows[d]: (self.rows[of], -nearness) for d, (nearness, of) in best.items()}
 
 
-def rows_of(out: kernel.Meetings) -> list[dict[str, Any]]:
-    return [row for batch in out.take() for row in batch.to_pylist()]
+def rows_of(batches: Iterable[pa.RecordBatch]) -> list[dict[str, Any]]:
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+def all_met(keys: Iterable[Iterable[bytes]], taken: kernel.Round) -> list[dict[str, Any]]:
+    """What the entries of keys give, with the pairs of squares."""
+    out = kernel.Meetings()
+    met = rows_of(batch for blobs in keys for batch in kernel.meet(blobs, taken, out))
+    met += rows_of(out.take())
+    for row in met:
+        if row["kind"] == SQUARE:
+            kernel.expand(row["blob"], row["other"], out)
+    return met + rows_of(out.take())
+
+
+def _by_key(entries: Iterable[pa.RecordBatch]) -> Iterable[list[bytes]]:
+    """The blobs of each key, in the order of their documents."""
+    table = pa.Table.from_batches(entries, kernel.ENTRIES).sort_by(
+        [("key", "ascending"), ("first", "ascending")]
+    )
+    blobs = defaultdict(list)
+    for row in table.to_pylist():
+        blobs[row["key"]].append(row["blob"])
+    return blobs.values()
 
 
 def _rows(batch: pa.RecordBatch) -> Iterable[tuple[int, int]]:
@@ -193,13 +210,19 @@ def near_copies(seed: int, size: int) -> list[str | None]:
     return texts
 
 
-@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize(("exact", "held"), [(False, 1 << 21), (True, 1 << 21), (False, 20)])
 @pytest.mark.parametrize("seed", range(6))
-def test_the_steps_give_the_answers_of_an_index(seed: int, exact: bool) -> None:
+def test_the_steps_give_the_answers_of_an_index(
+    seed: int, exact: bool, held: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(buckets, "_HELD", held)
+    monkeypatch.setattr(buckets, "_HOT", held // 10)
+    # The module has the name of a function.
+    monkeypatch.setattr(import_module("twindex.kernel.copies"), "_HELD", held)
     threshold = [0.8, 0.7, 0.9, 0.6, 0.8, 0.5][seed]
     settings = twindex.Settings(threshold=threshold, store_text=exact)
     texts = near_copies(seed, 400)
-    rows = Rows(texts, settings, [1, 3, 7, 2, 16, 5][seed])
+    rows = Rows(texts, settings, [1, 3, 7, 2, 16, 50][seed])
     expected = by_index(texts, settings)
     assert len(expected) > 60
     assert (
@@ -238,17 +261,66 @@ def test_all_pairs_are_those_of_an_index(path: object) -> None:
 
 @pytest.mark.parametrize("size", [2, 9, 1 << 16, (1 << 16) + 1])
 def test_a_bucket_of_any_size_gives_its_pivot_with_all_others(size: int) -> None:
-    out = kernel.Meetings()
     docs = np.arange(size, dtype=np.uint64)
-    kernel.meet(
-        [pack(np.zeros(size, np.uint64), docs << np.uint64(2))], kernel.Round("pivots"), out
-    )
-    met = rows_of(out)
-    for row in met:
-        if row["kind"] == SQUARE:
-            kernel.expand(row["blob"], row["other"], out)
-    pairs = [unpack(row["blob"]) for row in met + rows_of(out) if row["kind"] == PAIRS]
+    blob = pack(np.zeros(size, np.uint64), docs << np.uint64(2))
+    met = all_met([[blob]], kernel.Round("pivots"))
+    pairs = [unpack(row["blob"]) for row in met if row["kind"] == PAIRS]
     assert sum(len(a) for a, _ in pairs) == size - 1
+
+
+def entries_of_a_hot_word(pieces: int, rows: int) -> Iterable[bytes]:
+    """Entries of which half have one word."""
+    for piece in range(pieces):
+        docs = np.arange(piece * rows, (piece + 1) * rows, dtype=np.uint64)
+        words = np.where(docs % np.uint64(2) == 0, np.uint64(0), docs)
+        order = np.argsort(words, kind="stable")
+        yield pack(words[order], docs[order] << np.uint64(2))
+
+
+def test_a_hot_word_is_met_as_its_entries_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    def met(blobs: Iterable[bytes]) -> tuple[set[tuple[int, int]], dict[int, bool]]:
+        rows = all_met([blobs], kernel.Round("pivots"))
+        a, b = unpack_all([row["blob"] for row in rows if row["kind"] == PAIRS], 2)
+        docs, waits = kernel.crowd([row["blob"] for row in rows if row["kind"] == CROWD])
+        crowd = dict(zip(docs.tolist(), waits.tolist(), strict=True))
+        return set(zip(a.tolist(), b.tolist(), strict=True)), crowd
+
+    at_once = met(entries_of_a_hot_word(30, 100))
+    assert len(at_once[0]) == 1499
+    monkeypatch.setattr(buckets, "_HELD", 200)
+    monkeypatch.setattr(buckets, "_HOT", 20)
+    assert met(entries_of_a_hot_word(30, 100)) == at_once
+    # Which document is first is known only if they come in order.
+    backwards = list(entries_of_a_hot_word(30, 100))[::-1]
+    with pytest.raises(kernel.OutOfOrderError, match="sort them by it"):
+        met(backwards)
+
+
+@pytest.mark.parametrize("what", ["copies", "word"])
+def test_a_key_takes_no_more_memory_than_some_entries(what: str) -> None:
+    def peak(pieces: int) -> int:
+        def blobs() -> Iterable[bytes]:
+            same = np.full(1 << 18, 3, np.uint64)
+            for piece in range(pieces):
+                docs = np.arange(1 << 18, dtype=np.uint64) + np.uint64(piece << 18)
+                columns = (same, same, docs) if what == "copies" else (same, docs << np.uint64(2))
+                yield pack(*columns)
+
+        tracemalloc.start()
+        out = kernel.Meetings()
+        found = (
+            kernel.copies(blobs())
+            if what == "copies"
+            else kernel.meet(blobs(), kernel.Round("pivots"), out)
+        )
+        for _ in found:
+            pass
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    # A task holds 2 million entries, and here come 8 million more.
+    assert peak(40) < 1.2 * peak(10)
 
 
 def test_large_products_travel_as_squares() -> None:
@@ -256,13 +328,13 @@ def test_large_products_travel_as_squares() -> None:
     docs = np.arange(3000, dtype=np.uint64)
     out.product(docs[:1500], docs[1500:])
     out.product(docs[:2000], None)
-    met = rows_of(out)
+    met = rows_of(out.take())
     squares = [row for row in met if row["kind"] == SQUARE]
     assert len(squares) > 3
     pairs: set[tuple[int, int]] = set()
     for row in squares:
         kernel.expand(row["blob"], row["other"], out)
-    for row in met + rows_of(out):
+    for row in met + rows_of(out.take()):
         if row["kind"] == PAIRS:
             a, b = unpack(row["blob"])
             pairs.update(zip(a.tolist(), b.tolist(), strict=True))

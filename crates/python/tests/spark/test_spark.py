@@ -3,8 +3,11 @@
 import random
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -27,7 +30,8 @@ from pyspark.sql import functions as F  # noqa: E402
 
 import twindex  # noqa: E402
 import twindex.spark  # noqa: E402
-from twindex.spark import _deciding  # noqa: E402
+from twindex.spark import _deciding, _similar, _sketches  # noqa: E402
+from twindex.spark._batches import Batches, Step  # noqa: E402
 
 
 @pytest.mark.parametrize(
@@ -58,6 +62,28 @@ def test_crowds_and_kept_rows(table: Any, exact: bool, monkeypatch: pytest.Monke
     assert by_spark(df, exact=exact) == expected
     kept = [row.id for row in twindex.spark.dedup(df, exact=exact).collect()]
     assert kept == [id for id, _ in rows if id not in expected]
+
+
+def test_a_task_meets_hot_words_and_copies_in_pieces(
+    table: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def holding_little(step: Step) -> Step:
+        def limited(batches: Batches) -> Batches:
+            limits = {"buckets": {"_HELD": 50, "_HOT": 10}, "copies": {"_HELD": 50}}
+            with ExitStack() as stack:
+                for name, values in limits.items():
+                    module = import_module(f"twindex.kernel.{name}")
+                    stack.enter_context(patch.multiple(module, **values))
+                yield from step(batches)
+
+        return limited
+
+    meet = _similar._meet
+    monkeypatch.setattr(_similar, "_meet", lambda taken: holding_little(meet(taken)))
+    monkeypatch.setattr(_sketches, "_copies", holding_little(_sketches._copies))
+    monkeypatch.setattr(_deciding, "_SMALL_OF_FEW", 8)
+    rows = crowded(17)
+    assert by_spark(table(rows, 16)) == by_index(rows)
 
 
 def test_a_recall(table: Any) -> None:

@@ -7,19 +7,13 @@ order of the steps, and an example for Ray Data.
 Documents have numbers, whose order is that of the documents; `numbering` tells how they are made.
 """
 
-from twindex.kernel.buckets import (
-    MET,
-    Marks,
-    Meetings,
-    Round,
-    band_entries,
-    crowd,
-    expand,
-    meet,
-)
+from twindex.kernel.bands import Marks, band_entries
+from twindex.kernel.buckets import Round, meet
 from twindex.kernel.columns import Docs
-from twindex.kernel.copies import COPIES, ENTRIES, copies, copy_entries, id_entries, repeated_ids
+from twindex.kernel.copies import COPIES, copies, copy_entries, id_entries, repeated_ids
 from twindex.kernel.deciding import components, removed
+from twindex.kernel.entries import ENTRIES, OutOfOrderError
+from twindex.kernel.meetings import MET, Meetings, crowd, expand
 from twindex.kernel.pairs import SIMILAR, TRAVELLERS, similar, travellers
 from twindex.kernel.sketching import sketch
 
@@ -32,6 +26,7 @@ __all__ = [
     "TRAVELLERS",
     "Marks",
     "Meetings",
+    "OutOfOrderError",
     "Round",
     "band_entries",
     "components",

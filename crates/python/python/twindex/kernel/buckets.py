@@ -1,10 +1,12 @@
-"""Bands, buckets, and the pairs of documents that share one.
+"""Buckets: the documents that share a word of a band.
 
-A small bucket gives all its pairs. Of a larger one only the first documents,
-its pivots, are compared with the others: a cluster of near copies has one document that is kept,
-and it is the first. The others wait. Those that turn out to be removed are left out when the
-next round takes more pivots. Large products of documents travel as squares, which any worker can
-expand.
+A small bucket gives all its pairs. Of a larger one only the first documents, its pivots, are
+compared with the others: a cluster of near copies has one document that is kept, and it is the
+first. The others wait. Those that turn out to be removed are left out when the next round takes
+more pivots.
+
+A task meets the entries of a key. Where millions of them have one word, that bucket is met piece by
+piece, as the entries come: in the order of documents, the pivots are the first to come.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,27 +17,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-import twindex
-from twindex.kernel.columns import Docs, rows_of
-from twindex.kernel.copies import ENTRIES
-from twindex.kernel.numbering import part_of
-from twindex.kernel.planes import Numbers, pack, unpack, unpack_all
-from twindex.kernel.sketching import are_empty
+from twindex.kernel.bands import unmarked
+from twindex.kernel.entries import OutOfOrderError
+from twindex.kernel.meetings import Meetings
+from twindex.kernel.planes import Numbers, unpack
 
-SQUARE_PAIRS = 1 << 20
-"""The pairs of a square, at most."""
+_HELD = 1 << 21
+"""The entries of a key that are held before its hottest words are met: some 100 bytes each."""
 
-_SIDE = 1 << 10
-_LONGEST = 1 << 16
+_HOT = 1 << 16
+"""A word that more of the held entries have than this is hot."""
 
-MET = pa.schema(
-    [("kind", pa.int8()), ("part", pa.int64()), ("blob", pa.binary()), ("other", pa.binary())]
-)
-"""What buckets give. Of kind `PAIRS`: packed pairs of which the first documents are of a part. Of
-kind `SQUARE`: two lists of documents, or one, to be paired. Of kind `CROWD`: documents of large
-buckets, of one part, and which of them wait."""
-
-PAIRS, SQUARE, CROWD = 0, 1, 2
+_NONE = np.zeros(0, np.uint64)
 
 
 @dataclass(frozen=True)
@@ -54,168 +47,85 @@ class Round:
     work, not the answers."""
 
 
-@dataclass(frozen=True)
-class Marks:
-    """What is known of some documents: sorted numbers."""
-
-    left_out: Docs
-    """Documents that do not take part."""
-
-    with_copies: Docs
-    """Documents that stand for others."""
-
-    removed: Docs
-    """Documents that are removed."""
-
-
-def band_entries(
-    docs: Docs, signatures: pa.Array, marks: Marks, settings: twindex.Settings, ranges: int
-) -> Iterator[pa.RecordBatch]:
-    """The entries of documents in all bands. `ranges` is a power of two: the number of keys that
-    the words of a band are divided into."""
-    lanes = rows_of(signatures)
-    full = ~are_empty(lanes) & ~_among(docs, marks.left_out)
-    lanes, docs = lanes[full], docs[full]
-    flags = _among(docs, marks.with_copies) + np.uint64(2) * _among(docs, marks.removed)
-    marked = (docs.astype(np.uint64) << np.uint64(2)) + flags
-    if len(docs) == 0:
-        return
-    shift = np.uint64(8 * settings.depth - (ranges.bit_length() - 1))
-    for band in range(settings.bands):
-        words = _words(lanes, band, settings.depth)
-        order = np.argsort(words, kind="stable")
-        words, of_band = words[order], marked[order]
-        bounds = np.arange(1, ranges, dtype=np.uint64) << shift
-        cuts = [0, *np.searchsorted(words, bounds), len(words)]
-        keys, blobs = [], []
-        for place in range(ranges):
-            if cuts[place] < cuts[place + 1]:
-                of_range = slice(cuts[place], cuts[place + 1])
-                keys.append(band * ranges + place)
-                blobs.append(pack(words[of_range], of_band[of_range]))
-        yield pa.record_batch([pa.array(keys, pa.int32()), pa.array(blobs, pa.binary())], ENTRIES)
+def meet(blobs: Iterable[bytes], taken: Round, out: Meetings) -> Iterator[pa.RecordBatch]:
+    """What the buckets among the entries of one key give. The blobs come in the order of their
+    first documents. What `out` holds at the end is left there, for the next key to add to."""
+    held, hot = _Held(), _HotWords(taken, out)
+    for blob in blobs:
+        held.add(*hot.met(*unpack(blob)))
+        if held.are_many() and taken.take != "all":
+            held.keep(*hot.found(*held.sorted()))
+        if out.is_full():
+            yield from out.take()
+    _meet(*held.sorted(), taken, out)
 
 
-def _words(lanes: NDArray[np.uint8], band: int, depth: int) -> Numbers:
-    """The words of documents in a band: its first lanes as a big-endian number."""
-    whole = np.zeros((len(lanes), 8), np.uint8)
-    whole[:, 8 - depth :] = lanes[:, 8 * band : 8 * band + depth]
-    return whole.view(">u8").ravel().astype(np.uint64)
-
-
-def _among(docs: Docs, marked: Docs) -> NDArray[np.bool_]:
-    """Which documents are among the marked ones, which are sorted."""
-    if len(marked) == 0:
-        return np.zeros(len(docs), bool)
-    places = np.minimum(np.searchsorted(marked, docs), len(marked) - 1)
-    return np.asarray(marked[places] == docs)
-
-
-class Meetings:
-    """Collects what buckets give, and packs it when there is much."""
-
-    _ENOUGH = 1 << 21
+class _Held:
+    """The entries of a key whose words are not hot."""
 
     def __init__(self) -> None:
-        self._pairs: list[tuple[Numbers, Numbers]] = []
-        self._crowd: list[tuple[Numbers, Numbers]] = []
-        self._squares: list[tuple[bytes, bytes | None]] = []
-        self._held = 0
-        self._packed: list[pa.RecordBatch] = []
+        self._pieces: list[tuple[Numbers, Numbers]] = []
+        self._count, self._most = 0, _HELD
 
-    def is_full(self) -> bool:
-        """Whether there is enough to be taken."""
-        return bool(self._packed)
+    def add(self, words: Numbers, marked: Numbers) -> None:
+        self._pieces.append((words, marked))
+        self._count += len(words)
 
-    def pairs(self, x: Numbers, y: Numbers) -> None:
-        """Pairs of documents, in any order."""
-        if len(x):
-            self._pairs.append((np.minimum(x, y), np.maximum(x, y)))
-            self._hold(len(x))
+    def are_many(self) -> bool:
+        return self._count >= self._most
 
-    def crowd(self, docs: Numbers, waits: NDArray[np.bool_]) -> None:
-        """The documents of a large bucket, and which of them wait."""
-        self._crowd.append((docs, waits.astype(np.uint64)))
-        self._hold(len(docs))
+    def sorted(self) -> tuple[Numbers, Numbers]:
+        """The entries by word, then by document. They are not held any more."""
+        pieces, self._pieces, self._count = [(_NONE, _NONE), *self._pieces], [], 0
+        words, marked = (np.concatenate(column) for column in zip(*pieces, strict=True))
+        order = np.lexsort((marked, words))
+        return words[order], marked[order]
 
-    def _hold(self, count: int) -> None:
-        self._held += count
-        if self._held >= self._ENOUGH:
-            self._packed.append(self._pack())
-
-    def product(self, left: Numbers, right: Numbers | None) -> None:
-        """All pairs of two lists, or of one with itself."""
-        for first in range(0, len(left), _SIDE):
-            side = left[first : first + _SIDE]
-            if right is None:
-                self._square(side, None)
-                others = left[first + _SIDE :]
-            else:
-                others = right
-            step = min(_LONGEST, max(_SIDE, SQUARE_PAIRS // len(side)))
-            for at in range(0, len(others), step):
-                self._square(side, others[at : at + step])
-
-    def _square(self, left: Numbers, right: Numbers | None) -> None:
-        if len(left) * len(left if right is None else right) < _LONGEST:
-            for x, y in _expanded(left, right):
-                self.pairs(x, y)
-            return
-        self._squares.append((pack(left), None if right is None else pack(right)))
-        self._hold(len(left) + (0 if right is None else len(right)))
-
-    def take(self) -> list[pa.RecordBatch]:
-        """What was collected since the last time."""
-        taken, self._packed = [*self._packed, self._pack()], []
-        return taken
-
-    def _pack(self) -> pa.RecordBatch:
-        kinds: list[int] = []
-        parts: list[int] = []
-        blobs: list[bytes] = []
-        others: list[bytes | None] = []
-        for kind, held in ((PAIRS, self._pairs), (CROWD, self._crowd)):
-            if not held:
-                continue
-            x, y = (np.concatenate(column) for column in zip(*held, strict=True))
-            order = np.lexsort((y, x))
-            x, y = x[order], y[order]
-            new = np.append(True, (x[1:] != x[:-1]) | (y[1:] != y[:-1]))
-            x, y = x[new], y[new]
-            of_part = part_of(x.astype(np.int64))
-            cuts = np.flatnonzero(np.diff(of_part)) + 1
-            for first, last in zip([0, *cuts], [*cuts, len(x)], strict=True):
-                kinds.append(kind)
-                parts.append(int(of_part[first]))
-                blobs.append(pack(x[first:last], y[first:last]))
-                others.append(None)
-        for left, right in self._squares:
-            kinds.append(SQUARE)
-            parts.append(0)
-            blobs.append(left)
-            others.append(right)
-        self._pairs, self._crowd, self._squares, self._held = [], [], [], 0
-        return pa.record_batch(
-            [
-                pa.array(kinds, pa.int8()),
-                pa.array(parts, pa.int64()),
-                pa.array(blobs, pa.binary()),
-                pa.array(others, pa.binary()),
-            ],
-            MET,
-        )
+    def keep(self, words: Numbers, marked: Numbers) -> None:
+        """Takes entries back. As many again may come before there are many."""
+        self.add(words, marked)
+        self._most = max(_HELD, 2 * self._count)
 
 
-def meet(blobs: Iterable[bytes], taken: Round, out: Meetings) -> None:
-    """What the buckets among the entries of one key give."""
-    words, marked = unpack_all(blobs, 2)
-    order = np.lexsort((marked, words))
-    words, marked = words[order], marked[order]
+class _HotWords:
+    """The words that very many entries of a key have."""
+
+    def __init__(self, taken: Round, out: Meetings) -> None:
+        self._taken, self._out = taken, out
+        self._buckets: dict[int, _Large] = {}
+        self._least = max(_HOT, taken.small, taken.pivots + 1)
+
+    def met(self, words: Numbers, marked: Numbers) -> tuple[Numbers, Numbers]:
+        """Meets the entries of hot words, which are sorted by word. Returns the others."""
+        if not self._buckets:
+            return words, marked
+        others = np.ones(len(words), bool)
+        for word, bucket in self._buckets.items():
+            key = np.uint64(word)
+            of_word = slice(*(np.searchsorted(words, key, side) for side in ("left", "right")))
+            bucket.add(marked[of_word])
+            others[of_word] = False
+        return words[others], marked[others]
+
+    def found(self, words: Numbers, marked: Numbers) -> tuple[Numbers, Numbers]:
+        """Finds words that are hot among sorted entries, and meets these. Returns the others."""
+        begins, sizes = _runs(words)
+        for begin in begins[sizes > self._least]:
+            self._buckets[int(words[begin])] = _Large(self._taken, self._out)
+        return self.met(words, marked)
+
+
+def _runs(words: Numbers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where each word begins among sorted ones, and how often it is there."""
     cuts = np.flatnonzero(words[1:] != words[:-1]) + 1
     begins = np.concatenate([[0], cuts]).astype(np.int64)
-    sizes = np.diff(np.append(begins, len(words)))
-    docs, has_copies = marked >> np.uint64(2), (marked & np.uint64(1)).astype(bool)
-    removed = (marked & np.uint64(2)).astype(bool)
+    return begins, np.diff(np.append(begins, len(words)))
+
+
+def _meet(words: Numbers, marked: Numbers, taken: Round, out: Meetings) -> None:
+    """What the buckets of sorted entries give."""
+    begins, sizes = _runs(words)
+    docs = marked >> np.uint64(2)
     if taken.take != "kept":
         for size in range(2, taken.small + 1):
             at = begins[sizes == size]
@@ -226,55 +136,59 @@ def meet(blobs: Iterable[bytes], taken: Round, out: Meetings) -> None:
     large = sizes > taken.small
     for begin, size in zip(begins[large], sizes[large], strict=True):
         bucket = slice(begin, begin + size)
-        _large(docs[bucket], removed[bucket], has_copies[bucket], taken, out)
+        if taken.take == "all":
+            out.product(docs[bucket], None)
+        elif taken.take == "pivots" and size <= taken.pivots + 1:
+            out.product(docs[bucket], None)
+            out.crowd(docs[bucket], np.zeros(size, bool))
+        else:
+            _Large(taken, out).add(marked[bucket])
 
 
-def _large(
-    docs: Numbers,
-    removed: NDArray[np.bool_],
-    has_copies: NDArray[np.bool_],
-    taken: Round,
-    out: Meetings,
-) -> None:
-    """What a large bucket gives."""
-    if taken.take == "all":
-        out.product(docs, None)
-        return
-    if taken.take == "pivots":
-        pivots = taken.pivots if len(docs) > taken.pivots + 1 else len(docs)
-        out.product(docs[:pivots], None)
-        out.product(docs[:pivots], docs[pivots:])
-        out.crowd(docs, np.arange(len(docs)) >= pivots)
-        return
-    # The first was compared with all others before.
-    kept = np.flatnonzero(~removed)
-    kept = kept[kept > 0]
-    if len(kept):
-        # A document before a kept one matters if it stands for copies after that.
-        others = removed & (has_copies | (np.arange(len(docs)) > kept[0]))
-        out.product(docs[kept], docs[others])
+class _Large:
+    """A large bucket, whose documents come in their order."""
 
+    def __init__(self, taken: Round, out: Meetings) -> None:
+        self._taken, self._out = taken, out
+        self._last = -1
+        self._pivots, self._kept, self._with_copies = _NONE, _NONE, _NONE
 
-def expand(blob: bytes, other: bytes | None, out: Meetings) -> None:
-    """The pairs of a square."""
-    (left,) = unpack(blob)
-    right = None if other is None else unpack(other)[0]
-    for x, y in _expanded(left, right):
-        out.pairs(x, y)
+    def add(self, marked: Numbers) -> None:
+        """Meets the next documents."""
+        if len(marked) == 0:
+            return
+        docs, has_copies, removed = unmarked(marked)
+        if int(docs[0]) <= self._last:
+            raise OutOfOrderError
+        if self._taken.take == "pivots":
+            self._meet_pivots(docs)
+        else:
+            self._meet_kept(docs, has_copies, removed)
+        self._last = int(docs[-1])
 
+    def _meet_pivots(self, docs: Numbers) -> None:
+        wanted = self._taken.pivots - len(self._pivots)
+        pivots, others = docs[:wanted], docs[wanted:]
+        self._out.product(pivots, None)
+        self._out.product(self._pivots, pivots)
+        self._pivots = np.concatenate([self._pivots, pivots])
+        self._out.product(self._pivots, others)
+        self._out.crowd(docs, np.arange(len(docs)) >= wanted)
 
-def _expanded(left: Numbers, right: Numbers | None) -> Iterator[tuple[Numbers, Numbers]]:
-    if right is not None:
-        yield np.repeat(left, len(right)), np.tile(right, len(left))
-        return
-    rows, columns = np.triu_indices(len(left), 1)
-    yield left[rows], left[columns]
-
-
-def crowd(blobs: Iterable[bytes]) -> tuple[Docs, NDArray[np.bool_]]:
-    """The documents of large buckets of one part, ascending, and which of them wait."""
-    docs, waits = unpack_all(blobs, 2)
-    found, places = np.unique(docs, return_inverse=True)
-    waiting = np.zeros(len(found), bool)
-    waiting[places[waits > 0]] = True
-    return found.astype(np.int64), waiting
+    def _meet_kept(
+        self, docs: Numbers, has_copies: NDArray[np.bool_], removed: NDArray[np.bool_]
+    ) -> None:
+        before = self._kept
+        self._out.product(before, docs[removed])
+        kept = np.flatnonzero(~removed)
+        if self._last < 0:
+            # The first of the bucket was compared with all others before.
+            kept = kept[kept > 0]
+        if len(kept):
+            # A document before a kept one matters if it stands for copies after that.
+            others = removed & (has_copies | (np.arange(len(docs)) > kept[0]))
+            self._out.product(docs[kept], docs[others])
+            self._out.product(self._with_copies, docs[kept])
+            self._kept = np.concatenate([before, docs[kept]])
+        with_copies = docs[removed & has_copies]
+        self._with_copies = np.concatenate([self._with_copies, with_copies])

@@ -50,10 +50,11 @@ class Run:
             self._describe(before)
         return self.spark.read.schema(frame.schema).parquet(self.path(name))
 
-    def by_key(self, frame: DataFrame, key: str, size: int) -> DataFrame:
-        """Brings rows of `size` bytes together by their keys, in the order of these."""
+    def by_key(self, frame: DataFrame, key: str, size: int, *then: str) -> DataFrame:
+        """Brings rows of `size` bytes together by their keys, in the order of these, and then of
+        other columns."""
         tasks = min(max(self._cores(), size // _TASK_BYTES), 100_000)
-        return frame.repartition(tasks, key).sortWithinPartitions(key)
+        return frame.repartition(tasks, key).sortWithinPartitions(key, *then)
 
     def sliced(self, name: str, frame: DataFrame, doc: str = "doc") -> Slices:
         """Writes rows about documents so that workers read those of one partition."""

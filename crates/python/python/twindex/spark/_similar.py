@@ -8,13 +8,21 @@ from pyspark.sql import functions as F
 
 import twindex
 from twindex import kernel
-from twindex.kernel.buckets import CROWD, PAIRS, SQUARE
+from twindex.kernel.meetings import CROWD, PAIRS, SQUARE
 from twindex.kernel.columns import Docs, numbers
 from twindex.kernel.numbering import partition_of
-from twindex.spark._batches import Batches, Step, gathered, grouped, one_thread
+from twindex.spark._batches import (
+    Batches,
+    Step,
+    blobs_by_key,
+    by_partition,
+    gathered,
+    grouped,
+    one_thread,
+)
 from twindex.spark._files import Sketches, Slices
 from twindex.spark._run import Run
-from twindex.spark._sketches import Sketched
+from twindex.spark._sketches import ENTRIES, Sketched
 
 _TOGETHER = 1 << 18
 _MET = "kind tinyint, part bigint, blob binary, other binary"
@@ -43,8 +51,8 @@ class Round:
         self._run, self._name = run, name
         settings, ranges = run.settings, made.ranges
         entries = _entries(settings, ranges, made.copies, among, removed)
-        frame = made.frame.select("doc", "signature").mapInArrow(entries, "key int, blob binary")
-        frame = run.by_key(frame, "key", made.size(9 * settings.bands))
+        frame = made.frame.select("doc", "signature").mapInArrow(entries, ENTRIES)
+        frame = run.by_key(frame, "key", made.size(9 * settings.bands), "first")
         self.met = run.store(f"met-{name}", frame.mapInArrow(_meet(taken), _MET))
         counts = self.met.groupBy("kind").agg(F.sum(F.length("blob")).alias("bytes")).collect()
         self._bytes = {row["kind"]: row["bytes"] for row in counts}
@@ -97,17 +105,15 @@ def _entries(
 
     def step(batches: Batches) -> Batches:
         one_thread()
-        for table in gathered(batches, _TOGETHER):
-            docs = numbers(table.column("doc"))
-            partitions = np.unique(partition_of(docs))
-            if among is not None:
-                wanted = np.concatenate([among.docs(int(p)) for p in partitions])
-                table = table.filter(pa.array(np.isin(docs, wanted)))
-                docs = numbers(table.column("doc"))
-            marks = zip(*(known(int(p)) for p in partitions), strict=True)
-            marked = kernel.Marks(*(np.concatenate(docs) for docs in marks))
-            signatures = table.column("signature").combine_chunks()
-            yield from kernel.band_entries(docs, signatures, marked, settings, ranges)
+        for gathering in gathered(batches, _TOGETHER):
+            for docs, table in by_partition(gathering):
+                partition = int(partition_of(docs[0]))
+                if among is not None:
+                    wanted = np.isin(docs, among.docs(partition))
+                    docs, table = docs[wanted], table.filter(pa.array(wanted))
+                marks = kernel.Marks(*known(partition))
+                signatures = table.column("signature").combine_chunks()
+                yield from kernel.band_entries(docs, signatures, marks, settings, ranges)
 
     return step
 
@@ -115,10 +121,8 @@ def _entries(
 def _meet(taken: kernel.Round) -> Step:
     def step(batches: Batches) -> Batches:
         out = kernel.Meetings()
-        for _, table, _ in grouped(batches, "key", most_bytes=1 << 40):
-            kernel.meet(table.column("blob").to_pylist(), taken, out)
-            if out.is_full():
-                yield from out.take()
+        for _, blobs in blobs_by_key(batches):
+            yield from kernel.meet(blobs, taken, out)
         yield from out.take()
 
     return step

@@ -10,9 +10,16 @@ from pyspark.sql.types import StructType
 
 import twindex
 from twindex import kernel
-from twindex.kernel.columns import numbers
 from twindex.kernel.numbering import first_of
-from twindex.spark._batches import Batches, Step, gathered, grouped, one_thread, this_partition
+from twindex.spark._batches import (
+    Batches,
+    Step,
+    blobs_by_key,
+    by_partition,
+    gathered,
+    one_thread,
+    this_partition,
+)
 from twindex.spark._files import Sketches, Slices
 from twindex.spark._run import Run
 
@@ -29,7 +36,8 @@ _TYPES = (
     "problem string"
 )
 
-_ENTRIES = "key int, blob binary"
+ENTRIES = "key int, first bigint, blob binary"
+"""`kernel.ENTRIES` as Spark writes it."""
 
 
 @dataclass
@@ -137,12 +145,13 @@ def _find_copies(run: Run, sketches: DataFrame, rows: int) -> tuple[Slices, int]
     def entries(batches: Batches) -> Batches:
         one_thread()
         for table in gathered(batches, _TOGETHER):
-            yield kernel.copy_entries(numbers(table.column("doc")), table, settings, ranges)
+            for docs, of_partition in by_partition(table):
+                yield kernel.copy_entries(docs, of_partition, settings, ranges)
             yield kernel.id_entries(table.column("id").combine_chunks(), ranges)
 
     columns = ["doc", "id", "signature", *(["text"] if settings.store_text else [])]
-    frame = sketches.select(columns).mapInArrow(entries, _ENTRIES)
-    frame = run.by_key(frame, "key", rows * 40).mapInArrow(_copies, "doc bigint, first bigint")
+    frame = sketches.select(columns).mapInArrow(entries, ENTRIES)
+    frame = run.by_key(frame, "key", rows * 40, "first").mapInArrow(_copies, "doc bigint, first bigint")
     slices = run.sliced("copies", frame)
     # Repeated ids are counted under the document -1.
     count = run.spark.read.schema("first bigint, p bigint").parquet(run.path("copies"))
@@ -152,12 +161,11 @@ def _find_copies(run: Run, sketches: DataFrame, rows: int) -> tuple[Slices, int]
 
 def _copies(batches: Batches) -> Batches:
     repeated = 0
-    for key, table, _ in grouped(batches, "key", most_bytes=1 << 40):
-        blobs = table.column("blob").to_pylist()
+    for key, blobs in blobs_by_key(batches):
         if key < 0:
             repeated += kernel.repeated_ids(blobs)
         else:
-            yield kernel.copies(blobs)
+            yield from kernel.copies(blobs)
     counted = [pa.array([-1], pa.int64()), pa.array([repeated], pa.int64())]
     yield pa.record_batch(counted, kernel.COPIES)
 
