@@ -2,6 +2,7 @@
 
 use crate::index::group::doc_map::DocMap;
 use crate::store::DocNo;
+use rustc_hash::FxHashMap;
 
 /// A document with its id.
 pub(crate) struct NamedDoc {
@@ -13,11 +14,13 @@ pub(crate) struct NamedDoc {
 pub(crate) struct PairCounts {
     counts: DocMap,
     most: u32,
+    /// In how many more pairs documents may be reported, of those that are compared now.
+    expected: FxHashMap<DocNo, u64>,
 }
 
 impl PairCounts {
     pub(crate) fn new(most: u32) -> Self {
-        Self { counts: DocMap::new(0), most }
+        Self { counts: DocMap::new(0), most, expected: FxHashMap::default() }
     }
 
     /// Whether a document is below the limit.
@@ -28,6 +31,29 @@ impl PairCounts {
     /// Whether every document of a group has reached the limit.
     pub(crate) fn none_open(&self, docs: &[DocNo]) -> bool {
         !docs.iter().any(|doc| self.is_open(*doc))
+    }
+
+    /// Notes that two groups, or the documents of one, are compared, but were not reported yet.
+    pub(crate) fn expect(&mut self, left: &[DocNo], right: Option<&[DocNo]>) {
+        let others = right.map_or(left.len().saturating_sub(1), <[DocNo]>::len) as u64;
+        left.iter().for_each(|doc| *self.expected.entry(*doc).or_default() += others);
+        for doc in right.unwrap_or_default() {
+            *self.expected.entry(*doc).or_default() += left.len() as u64;
+        }
+    }
+
+    /// Forgets what was expected: all of it was reported, or turned out not to be similar.
+    pub(crate) fn expect_nothing(&mut self) {
+        self.expected.clear();
+    }
+
+    /// Whether some document of a group reaches the limit if all that is compared is similar.
+    pub(crate) fn may_reach_limit(&self, docs: &[DocNo]) -> bool {
+        let reaches = |doc: &DocNo| {
+            let expected = self.expected.get(doc).copied().unwrap_or(0);
+            expected > 0 && u64::from(self.counts.get(*doc)) + expected >= u64::from(self.most)
+        };
+        !self.expected.is_empty() && docs.iter().any(reaches)
     }
 
     fn count(&mut self, doc: DocNo) {

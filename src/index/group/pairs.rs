@@ -72,6 +72,9 @@ pub struct Pairs<'s> {
     exact: Option<ContentParts<'s>>,
     /// The two groups that are being compared.
     comparing: Option<Comparing>,
+    /// Two groups of the bucket that come next. The pairs that are compared now decide whether the
+    /// limit leaves them out.
+    undecided: Option<(usize, usize)>,
     /// Similar parts that were found ahead of those being reported.
     ahead: VecDeque<Similar>,
     /// The documents on the left with their ids, and the first of them; read on first use.
@@ -140,6 +143,7 @@ impl<'s> Pairs<'s> {
             recall: probe.recall(),
             exact: None,
             comparing: None,
+            undecided: None,
             ahead: VecDeque::new(),
             left: None,
             block: None,
@@ -238,13 +242,16 @@ impl<'s> Pairs<'s> {
         if self.exact.is_none() {
             return self.next_candidate();
         }
-        // With a limit, the pairs reported so far decide which texts are compared.
-        let most = if self.counts.is_some() { 1 } else { AHEAD };
         while self.ahead.is_empty() {
+            self.counts.iter_mut().for_each(PairCounts::expect_nothing);
             let mut candidates = Vec::new();
-            while candidates.len() < most
+            while candidates.len() < AHEAD
                 && let Some(candidate) = self.next_candidate()?
             {
+                if let Some(counts) = &mut self.counts {
+                    let (left, right) = candidate.docs();
+                    counts.expect(left, right);
+                }
                 candidates.push(candidate);
             }
             if candidates.is_empty() {
@@ -257,7 +264,8 @@ impl<'s> Pairs<'s> {
         Ok(self.ahead.pop_front())
     }
 
-    /// Finds the next two parts that are similar by estimate.
+    /// Finds the next two parts that are similar by estimate. Returns `None` at the end, and while
+    /// the pairs that are compared now decide whether the limit leaves the next two out.
     fn next_candidate(&mut self) -> Result<Option<Similar>> {
         loop {
             if let Some(comparing) = &mut self.comparing {
@@ -266,7 +274,11 @@ impl<'s> Pairs<'s> {
                     None => self.comparing = None,
                 }
             }
-            let Some((left, right)) = self.groups.next_two()? else {
+            let two = match self.undecided.take() {
+                Some(two) => Some(two),
+                None => self.groups.next_two()?,
+            };
+            let Some((left, right)) = two else {
                 self.left = None;
                 if !self.groups.next_bucket()? {
                     return Ok(None);
@@ -288,6 +300,10 @@ impl<'s> Pairs<'s> {
                 self.left_out += pairs_of(self.groups.docs(left).len(), others);
                 continue;
             }
+            if self.may_reach_limit(left) || self.may_reach_limit(right) {
+                self.undecided = Some((left, right));
+                return Ok(None);
+            }
             let lefts = self.parts(left)?;
             let rights = if same { None } else { Some(self.parts(right)?) };
             self.comparing = Some(Comparing { lefts, rights, at: (0, 0), equal });
@@ -298,6 +314,12 @@ impl<'s> Pairs<'s> {
     fn has_reached_limit(&self, group: usize) -> bool {
         let docs = self.groups.docs(group);
         self.counts.as_ref().is_some_and(|counts| counts.none_open(docs))
+    }
+
+    /// Whether a document of a group may reach the limit by the pairs that are compared now.
+    fn may_reach_limit(&self, group: usize) -> bool {
+        let docs = self.groups.docs(group);
+        self.counts.as_ref().is_some_and(|counts| counts.may_reach_limit(docs))
     }
 
     /// The parts of a group of the bucket.
