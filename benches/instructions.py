@@ -22,7 +22,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STORED = ROOT / "benches" / "instructions.tsv"
 PATHS = ["sketch-ascii", "sketch-unicode", "insert", "dedup", "query", "pairs", "exact-pairs"]
-PATHS += ["clusters", "remove", "compact"]
+PATHS += ["exact-limited-pairs", "exact-clusters", "exact-dedup", "clusters", "remove", "compact"]
+PATHS += ["open", "containment"]
 TOLERANCE = 0.03
 
 

@@ -1,4 +1,4 @@
-//! Ten hot paths, each alone in a process, for a tool that counts instructions.
+//! Hot paths, each alone in a process, for a tool that counts instructions.
 //!
 //! `instructions fill FOLDER` makes the index there that paths work on. After that,
 //! `instructions PATH 0 FOLDER` prepares PATH and `instructions PATH 1 FOLDER` runs it too: the
@@ -35,7 +35,12 @@ fn main() -> Outcome {
         "query" => query(folder, run),
         "pairs" => pairs(folder, run),
         "clusters" => clusters(folder, run),
-        "exact-pairs" => exact_pairs(folder, run),
+        "exact-pairs" => exact_pairs(folder, run, None),
+        "exact-limited-pairs" => exact_pairs(folder, run, Some(1)),
+        "exact-clusters" => exact_clusters(folder, run),
+        "exact-dedup" => exact_dedup(folder, run),
+        "open" => open_again(folder, run),
+        "containment" => containment(folder, run),
         "dedup" => dedup(folder, run),
         "remove" => remove(folder, run),
         "compact" => compact(folder, run),
@@ -165,26 +170,93 @@ fn clusters(folder: &Path, run: bool) -> Outcome {
     })
 }
 
-/// All pairs of 600 stored texts of 8 KiB, in families of three near copies.
-fn exact_pairs(folder: &Path, run: bool) -> Outcome {
+/// 600 texts of 8 KiB, in families of three near copies.
+fn families() -> Vec<(String, String)> {
     const BYTES: usize = 8 << 10;
-    let folder = tempfile::tempdir_in(folder)?;
-    let index = options().store_text(true).create(folder.path().join("texts.twx"))?;
     let text = ascii();
-    let mut txn = index.begin_write()?;
-    for number in 0..600 {
+    let family = |number: usize| {
         // Each copy begins a little later than the one before.
         let start = number / 3 * 4 * 1024 + number % 3 * 256;
-        txn.insert(&number.to_string(), &text[start..start + BYTES])?;
+        (number.to_string(), text[start..start + BYTES].to_string())
+    };
+    (0..600).map(family).collect()
+}
+
+/// An empty index that stores texts.
+fn with_texts(folder: &Path) -> Outcome<(tempfile::TempDir, Index)> {
+    let folder = tempfile::tempdir_in(folder)?;
+    let index = options().store_text(true).create(folder.path().join("texts.twx"))?;
+    Ok((folder, index))
+}
+
+/// The families in an index that stores texts.
+fn stored_families(folder: &Path) -> Outcome<(tempfile::TempDir, Index)> {
+    let (folder, index) = with_texts(folder)?;
+    let mut txn = index.begin_write()?;
+    for (id, text) in families() {
+        txn.insert(&id, &*text)?;
     }
     txn.commit()?;
+    Ok((folder, index))
+}
+
+fn exact_pairs(folder: &Path, run: bool, most: Option<u32>) -> Outcome {
+    let (_folder, index) = stored_families(folder)?;
     let snapshot = index.snapshot()?;
     warm(run, || {
-        for pair in snapshot.pairs(0.8)? {
+        let pairs = snapshot.pairs(0.8)?;
+        let pairs = match most {
+            Some(most) => pairs.max_per_document(most),
+            None => pairs,
+        };
+        for pair in pairs {
             black_box(pair?);
         }
         Ok(())
     })
+}
+
+fn exact_clusters(folder: &Path, run: bool) -> Outcome {
+    let (_folder, index) = stored_families(folder)?;
+    let snapshot = index.snapshot()?;
+    warm(run, || {
+        black_box(snapshot.clusters(0.8)?.find().run()?);
+        Ok(())
+    })
+}
+
+/// The families into an index that has none of them.
+fn exact_dedup(folder: &Path, run: bool) -> Outcome {
+    let (_folder, index) = with_texts(folder)?;
+    let families = families();
+    let documents: Result<Vec<_>, _> =
+        families.iter().map(|(id, text)| index.prepare(id, &**text)).collect();
+    let documents = documents?;
+    if run {
+        let mut txn = index.begin_write()?;
+        txn.insertion().unless_similar(0.8).documents(documents)?;
+        txn.commit()?;
+    }
+    Ok(index.close()?)
+}
+
+/// Opens the index, of which no page is in the cache.
+fn open_again(folder: &Path, run: bool) -> Outcome {
+    open(folder)?.close()?;
+    if run {
+        black_box(options().open(folder.join("copy.twx"))?.snapshot()?.len());
+    }
+    Ok(())
+}
+
+/// The first containment query of an open index, which reads the sizes of all sets.
+fn containment(folder: &Path, run: bool) -> Outcome {
+    let snapshot = open(folder)?.snapshot()?;
+    let asked = synthetic::signature(40);
+    if run {
+        black_box(snapshot.query().containment(true).by_signature(&asked)?);
+    }
+    Ok(())
 }
 
 fn remove(folder: &Path, run: bool) -> Outcome {

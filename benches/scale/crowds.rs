@@ -39,9 +39,14 @@ enum Shape {
 /// Times the command on `count` texts of each shape, and on five times as many.
 pub fn run(count: u64) -> Outcome<Vec<Row>> {
     let mut rows = Vec::new();
-    for (shape, name) in [(Shape::NearCopies, "near copies"), (Shape::Boilerplate, "half alike")] {
-        let small = shaped(shape, name, count, &mut rows)?;
-        let large = shaped(shape, name, 5 * count, &mut rows)?;
+    let inputs = [
+        (Shape::NearCopies, "near copies", false),
+        (Shape::NearCopies, "near copies, texts stored", true),
+        (Shape::Boilerplate, "half alike", false),
+    ];
+    for (shape, name, stored) in inputs {
+        let small = shaped(shape, name, stored, count, &mut rows)?;
+        let large = shaped(shape, name, stored, 5 * count, &mut rows)?;
         for (what, small, large) in [("clusters", small.0, large.0), ("dedup", small.1, large.1)] {
             let growth = large.as_secs_f64() / (5.0 * small.as_secs_f64());
             let what = format!("{name}: `{what}` of 5 times as many, relative to 5 times the time");
@@ -52,16 +57,19 @@ pub fn run(count: u64) -> Outcome<Vec<Row>> {
     Ok(rows)
 }
 
-/// Times the commands on texts of a shape; returns the times of `clusters` and `dedup`.
+/// Times the commands on texts of a shape, which the index stores or does not; returns the times of
+/// `clusters` and `dedup`.
 fn shaped(
     shape: Shape,
     name: &str,
+    stored: bool,
     count: u64,
     rows: &mut Vec<Row>,
 ) -> Outcome<(Duration, Duration)> {
     let place = Place::new()?;
     let texts = place.texts(shape, 0..count)?;
-    place.run(&["add", "x.twx", &texts])?;
+    let settings: &[&str] = if stored { &["--store-text"] } else { &[] };
+    place.run(&[&["add", "x.twx", &texts], settings].concat())?;
     let what = |what: &str| format!("{name}, {count}: `{what}`");
     // It changes nothing, so it is run three times and the median counts.
     let mut clusters = Vec::new();
@@ -70,12 +78,13 @@ fn shaped(
     }
     clusters.sort();
     let clusters = clusters[1];
-    let dedup = place.run(&["dedup", "y.twx", &texts, "-o", "kept.jsonl"])?;
+    let dedup = ["dedup", "y.twx", &texts, "-o", "kept.jsonl"];
+    let dedup = place.run(&[&dedup[..], settings].concat())?;
     const AIM: Duration = Duration::from_secs(10);
     rows.push(Row::within(what("clusters"), clusters, AIM));
     rows.push(Row::within(what("dedup"), dedup, AIM));
     // The pairs to count grow with the square, so the aim is for the smaller number.
-    if matches!(shape, Shape::NearCopies) && count <= 20_000 {
+    if count <= 20_000 {
         let pairs = place.run(&["pairs", "--max-per-document", "10", "x.twx"])?;
         rows.push(Row::within(what("pairs --max-per-document 10"), pairs, AIM));
     }

@@ -10,8 +10,8 @@ import ray
 
 import twindex
 from twindex import kernel
-from twindex.kernel.meetings import PAIRS, SQUARE
 from twindex.kernel.columns import Docs, numbers
+from twindex.kernel.meetings import PAIRS, SQUARE
 from twindex.kernel.numbering import first_of, partition_of
 
 SETTINGS = twindex.Settings(threshold=0.8)

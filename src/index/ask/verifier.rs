@@ -8,7 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Computes exact similarities between documents of a snapshot, on all threads. Keeps recently used
-/// elements in memory, up to the cache size of the index.
+/// elements in memory, up to the cache size of the index. Those that are being compared take up to
+/// a quarter of it besides.
 pub(crate) struct Verifier<'s> {
     snapshot: &'s Snapshot,
     /// Recently used elements. When they fill half the cache, they replace `old`.

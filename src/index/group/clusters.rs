@@ -177,7 +177,8 @@ impl<'s> Clustering<'s> {
     /// Memory: about 16 bytes for each document that shares a bucket with another one, and 20 more
     /// while [`Keep::Longest`] or [`Keep::Id`] sorts these. In addition, up to the [cache
     /// size](crate::IndexOptions::cache_bytes) of the index for signatures, as much for buckets and
-    /// the order of documents in large ones and, if texts are compared, half as much for texts.
+    /// the order of documents in large ones and, if texts are compared, 1.25 times as much for
+    /// them.
     /// Time: [`Linkage::Representative`] costs one query per representative, on all threads.
     ///
     /// # Errors

@@ -44,7 +44,12 @@ impl PairCounts {
 
     /// Forgets what was expected: all of it was reported, or turned out not to be similar.
     pub(crate) fn expect_nothing(&mut self) {
-        self.expected.clear();
+        /// A map that has had more entries takes long to clear, and much memory.
+        const LARGE: usize = 1 << 14;
+        match self.expected.capacity() > LARGE {
+            true => self.expected = FxHashMap::default(),
+            false => self.expected.clear(),
+        }
     }
 
     /// Whether some document of a group reaches the limit if all that is compared is similar.

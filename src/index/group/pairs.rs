@@ -44,9 +44,9 @@ pub struct Pair {
 /// Documents with equal signatures are compared as one. The two signatures show which band is the
 /// first they share, and the pair is reported only there, so no list of reported pairs is needed.
 ///
-/// Memory: once more the [cache size](crate::IndexOptions::cache_bytes) for signatures, about 30
-/// bytes for each document of the largest bucket, and the ids of two groups of documents with equal
-/// signatures.
+/// Memory: once more the [cache size](crate::IndexOptions::cache_bytes) for signatures, 1.25 times
+/// as much if texts are compared, about 30 bytes for each document of the largest bucket, and the
+/// ids of two groups of documents with equal signatures.
 ///
 /// ```
 /// # fn main() -> twindex::Result<()> {
@@ -178,8 +178,9 @@ impl<'s> Pairs<'s> {
     /// Limits the number of pairs in which each document is reported to `most`. A pair is left out
     /// if one of its documents has already been reported in `most` pairs.
     ///
-    /// Takes 4 bytes of memory per document. For `n` documents with equal signatures, the iterator
-    /// examines about `n * most` pairs instead of `n * n`.
+    /// Takes 4 bytes of memory per document. With stored texts, it takes some 30 more for each
+    /// document of the pairs that are compared at once. For `n` documents with equal signatures,
+    /// the iterator examines about `n * most` pairs instead of `n * n`.
     ///
     /// Call it before taking the first pair.
     pub fn max_per_document(mut self, most: u32) -> Self {

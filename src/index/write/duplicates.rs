@@ -214,7 +214,8 @@ impl<'c> Judge<'c> {
             };
             Ok((buckets, nearest?.into_iter()))
         })?;
-        let (kept, first) = (Kept::new(&buckets), batch.next_number());
+        let kept = Kept::new(&buckets, batch.cache_bytes());
+        let first = batch.next_number();
         Ok(Self { comparison, sketcher, nearest, judged: 0, buckets, kept, first, limited: 0 })
     }
 

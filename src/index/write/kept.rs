@@ -19,8 +19,9 @@ pub(super) struct Kept {
     buckets: Vec<Vec<u32>>,
     /// Which documents the search under way has met.
     met: RefCell<Met>,
-    /// The size of all remembered elements in bytes.
+    /// The size of all remembered elements in bytes, and the most that it may be.
     remembered: Cell<usize>,
+    room: usize,
 }
 
 /// The kept documents that one search has met. Starting the next search takes constant time.
@@ -54,21 +55,22 @@ pub(super) struct KeptDocument {
 }
 
 impl Kept {
-    /// Nothing yet of a batch with these buckets.
-    pub(super) fn new(buckets: &BatchBuckets) -> Self {
+    /// Nothing yet of a batch with these buckets. The elements of its texts take at most `room`
+    /// bytes.
+    pub(super) fn new(buckets: &BatchBuckets, room: usize) -> Self {
         Self {
             documents: Vec::new(),
             buckets: vec![Vec::new(); buckets.shared_count()],
             met: RefCell::default(),
             remembered: Cell::new(0),
+            room,
         }
     }
 
-    /// Remembers the elements of a text while the total stays within 64 MiB.
+    /// Remembers the elements of a text while there is room.
     fn remember(&self, kept: &KeptDocument, elements: Elements) {
-        const ROOM: usize = 64 << 20;
         let bytes = self.remembered.get() + elements.bytes();
-        if bytes <= ROOM && kept.elements.set(elements).is_ok() {
+        if bytes <= self.room && kept.elements.set(elements).is_ok() {
             self.remembered.set(bytes);
         }
     }

@@ -151,6 +151,11 @@ impl Writer {
         self.state.counters.next_doc
     }
 
+    /// The memory that the index has for cached pages, in bytes.
+    pub(crate) fn cache_bytes(&self) -> usize {
+        self.engine.cache_bytes()
+    }
+
     /// The number of the commit that ends this transaction.
     pub(crate) fn next_commit(&self) -> u64 {
         self.state.counters.commit.wrapping_add(1)

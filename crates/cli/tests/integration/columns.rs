@@ -59,13 +59,13 @@ pub fn parquet(rows: &RecordBatch, group: usize) -> Vec<u8> {
     writer.into_inner().expect("complete")
 }
 
-fn arrow_file(rows: &RecordBatch) -> Vec<u8> {
+pub fn arrow_file(rows: &RecordBatch) -> Vec<u8> {
     let mut writer = FileWriter::try_new(Vec::new(), &rows.schema()).expect("a writer");
     writer.write(rows).expect("written");
     writer.into_inner().expect("complete")
 }
 
-fn arrow_stream(rows: &RecordBatch) -> Vec<u8> {
+pub fn arrow_stream(rows: &RecordBatch) -> Vec<u8> {
     let mut writer = StreamWriter::try_new(Vec::new(), &rows.schema()).expect("a writer");
     for first in (0..rows.num_rows()).step_by(100) {
         writer.write(&rows.slice(first, 100.min(rows.num_rows() - first))).expect("written");

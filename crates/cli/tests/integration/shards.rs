@@ -1,7 +1,7 @@
 //! `dedup` from a folder of shards to a folder of shards: each complete or absent, and together
 //! what one file after the other gives.
 
-use crate::columns::{documents, parquet, table};
+use crate::columns::{arrow_file, arrow_stream, documents, parquet, table};
 use crate::command::{Shell, jsonl, number_from, report};
 use crate::packing::Packing;
 use crate::support::Random;
@@ -13,13 +13,16 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// The shards of the input, in the order in which they are read.
-const SHARDS: [&str; 7] = [
+const SHARDS: [&str; 10] = [
     "a.jsonl",
     "b.jsonl.gz",
     "data/train-00000-of-00002.parquet",
     "data/train-00001-of-00002.parquet",
     "empty.jsonl",
     "rows.csv",
+    "rows.tsv.zst",
+    "table.arrow",
+    "table.arrows",
     "z/none.csv",
 ];
 
@@ -30,9 +33,9 @@ fn corpus(count: u64) -> Shell {
     let mut all = documents(count);
     all.iter_mut().for_each(|(_, text)| *text = Some(text.take().unwrap_or_default()));
     // Each family of three is spread over three shards.
-    let mut parts: [Vec<_>; 5] = Default::default();
-    all.into_iter().enumerate().for_each(|(at, document)| parts[at % 5].push(document));
-    let [a, b, c, d, e] = parts;
+    let mut parts: [Vec<_>; 8] = Default::default();
+    all.into_iter().enumerate().for_each(|(at, document)| parts[at % 8].push(document));
+    let [a, b, c, d, e, f, g, h] = parts;
     let lines = |part: &[(String, Option<String>)]| {
         let part = part.iter().map(|(id, text)| (&**id, text.as_deref().unwrap_or_default()));
         jsonl(&part.collect::<Vec<_>>())
@@ -42,8 +45,16 @@ fn corpus(count: u64) -> Shell {
     shell.write("in/data/train-00000-of-00002.parquet", parquet(&table(&c), 50));
     shell.write("in/data/train-00001-of-00002.parquet", parquet(&table(&d).slice(0, 0), 50));
     shell.write("in/empty.jsonl", "");
-    let rows = e.iter().map(|(id, text)| format!("{id},{}\n", text.as_deref().unwrap_or_default()));
-    shell.write("in/rows.csv", "id,text\n".to_owned() + &rows.collect::<String>());
+    let rows = |part: &[(String, Option<String>)], between: char| {
+        let row = |(id, text): &(String, Option<String>)| {
+            format!("{id}{between}{}\n", text.as_deref().unwrap_or_default())
+        };
+        format!("id{between}text\n") + &part.iter().map(row).collect::<String>()
+    };
+    shell.write("in/rows.csv", rows(&e, ','));
+    shell.write("in/rows.tsv.zst", Packing::Zstd.pack(rows(&f, '\t').as_bytes()));
+    shell.write("in/table.arrow", arrow_file(&table(&g)));
+    shell.write("in/table.arrows", arrow_stream(&table(&h)));
     shell.write("in/z/none.csv", "id,text\n");
     shell
 }

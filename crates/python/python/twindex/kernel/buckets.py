@@ -5,13 +5,13 @@ compared with the others: a cluster of near copies has one document that is kept
 first. The others wait. Those that turn out to be removed are left out when the next round takes
 more pivots.
 
-A task meets the entries of a key. Where millions of them have one word, that bucket is met piece by
-piece, as the entries come: in the order of documents, the pivots are the first to come.
+A task holds two million entries of a key. If more come, those of words that very many have are met
+at once. Entries come in the order of documents, so the first document of a bucket comes first.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -23,12 +23,14 @@ from twindex.kernel.meetings import Meetings
 from twindex.kernel.planes import Numbers, unpack
 
 _HELD = 1 << 21
-"""The entries of a key that are held before its hottest words are met: some 100 bytes each."""
+"""The entries of a key that are held before those of hot words are met: some 100 bytes each."""
 
 _HOT = 1 << 16
-"""A word that more of the held entries have than this is hot."""
+"""A word is hot if more of the held entries have it."""
 
 _NONE = np.zeros(0, np.uint64)
+
+Flags: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -52,16 +54,16 @@ def meet(blobs: Iterable[bytes], taken: Round, out: Meetings) -> Iterator[pa.Rec
     first documents. What `out` holds at the end is left there, for the next key to add to."""
     held, hot = _Held(), _HotWords(taken, out)
     for blob in blobs:
-        held.add(*hot.met(*unpack(blob)))
+        held.add(*unpack(blob))
         if held.are_many() and taken.take != "all":
-            held.keep(*hot.found(*held.sorted()))
+            held.keep(*hot.met(*held.sorted()))
         if out.is_full():
             yield from out.take()
-    _meet(*held.sorted(), taken, out)
+    _meet(*hot.met(*held.sorted()), taken, out)
 
 
 class _Held:
-    """The entries of a key whose words are not hot."""
+    """The entries of a key that are not met yet."""
 
     def __init__(self) -> None:
         self._pieces: list[tuple[Numbers, Numbers]] = []
@@ -88,7 +90,7 @@ class _Held:
 
 
 class _HotWords:
-    """The words that very many entries of a key have."""
+    """The words of a key that very many entries have."""
 
     def __init__(self, taken: Round, out: Meetings) -> None:
         self._taken, self._out = taken, out
@@ -96,36 +98,36 @@ class _HotWords:
         self._least = max(_HOT, taken.small, taken.pivots + 1)
 
     def met(self, words: Numbers, marked: Numbers) -> tuple[Numbers, Numbers]:
-        """Meets the entries of hot words, which are sorted by word. Returns the others."""
-        if not self._buckets:
+        """Finds hot words among sorted entries, and meets the entries of these. Returns the
+        others."""
+        begins, sizes = _runs(words)
+        known = np.fromiter(self._buckets, np.uint64, len(self._buckets))
+        hot = np.isin(words[begins[sizes > 0]], known) | (sizes[sizes > 0] > self._least)
+        if not np.any(hot):
             return words, marked
         others = np.ones(len(words), bool)
-        for word, bucket in self._buckets.items():
-            key = np.uint64(word)
-            of_word = slice(*(np.searchsorted(words, key, side) for side in ("left", "right")))
-            bucket.add(marked[of_word])
+        documents = unmarked(marked)
+        for begin, size in zip(begins[hot], sizes[hot], strict=True):
+            of_word = slice(begin, begin + size)
+            new = _Large(self._taken, self._out)
+            bucket = self._buckets.setdefault(int(words[begin]), new)
+            bucket.add(*(column[of_word] for column in documents))
             others[of_word] = False
         return words[others], marked[others]
-
-    def found(self, words: Numbers, marked: Numbers) -> tuple[Numbers, Numbers]:
-        """Finds words that are hot among sorted entries, and meets these. Returns the others."""
-        begins, sizes = _runs(words)
-        for begin in begins[sizes > self._least]:
-            self._buckets[int(words[begin])] = _Large(self._taken, self._out)
-        return self.met(words, marked)
 
 
 def _runs(words: Numbers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where each word begins among sorted ones, and how often it is there."""
     cuts = np.flatnonzero(words[1:] != words[:-1]) + 1
-    begins = np.concatenate([[0], cuts]).astype(np.int64)
+    begins = np.concatenate([[0], cuts]).astype(np.int64)[: len(words)]
     return begins, np.diff(np.append(begins, len(words)))
 
 
 def _meet(words: Numbers, marked: Numbers, taken: Round, out: Meetings) -> None:
     """What the buckets of sorted entries give."""
     begins, sizes = _runs(words)
-    docs = marked >> np.uint64(2)
+    documents = unmarked(marked)
+    docs, _, _ = documents
     if taken.take != "kept":
         for size in range(2, taken.small + 1):
             at = begins[sizes == size]
@@ -142,7 +144,7 @@ def _meet(words: Numbers, marked: Numbers, taken: Round, out: Meetings) -> None:
             out.product(docs[bucket], None)
             out.crowd(docs[bucket], np.zeros(size, bool))
         else:
-            _Large(taken, out).add(marked[bucket])
+            _Large(taken, out).add(*(column[bucket] for column in documents))
 
 
 class _Large:
@@ -153,11 +155,8 @@ class _Large:
         self._last = -1
         self._pivots, self._kept, self._with_copies = _NONE, _NONE, _NONE
 
-    def add(self, marked: Numbers) -> None:
-        """Meets the next documents."""
-        if len(marked) == 0:
-            return
-        docs, has_copies, removed = unmarked(marked)
+    def add(self, docs: Numbers, has_copies: Flags, removed: Flags) -> None:
+        """Meets the next documents, at least one."""
         if int(docs[0]) <= self._last:
             raise OutOfOrderError
         if self._taken.take == "pivots":
@@ -175,11 +174,8 @@ class _Large:
         self._out.product(self._pivots, others)
         self._out.crowd(docs, np.arange(len(docs)) >= wanted)
 
-    def _meet_kept(
-        self, docs: Numbers, has_copies: NDArray[np.bool_], removed: NDArray[np.bool_]
-    ) -> None:
-        before = self._kept
-        self._out.product(before, docs[removed])
+    def _meet_kept(self, docs: Numbers, has_copies: Flags, removed: Flags) -> None:
+        self._out.product(self._kept, docs[removed])
         kept = np.flatnonzero(~removed)
         if self._last < 0:
             # The first of the bucket was compared with all others before.
@@ -189,6 +185,6 @@ class _Large:
             others = removed & (has_copies | (np.arange(len(docs)) > kept[0]))
             self._out.product(docs[kept], docs[others])
             self._out.product(self._with_copies, docs[kept])
-            self._kept = np.concatenate([before, docs[kept]])
+            self._kept = np.concatenate([self._kept, docs[kept]])
         with_copies = docs[removed & has_copies]
         self._with_copies = np.concatenate([self._with_copies, with_copies])

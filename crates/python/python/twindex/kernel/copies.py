@@ -50,7 +50,7 @@ def copies(blobs: Iterable[bytes]) -> Iterator[pa.RecordBatch]:
 
 
 class _Firsts:
-    """The entries of a key. When there are many, only the first of each digest is held on."""
+    """The entries of a key. When there are many, only the first of each digest is kept."""
 
     def __init__(self) -> None:
         self._pieces: list[tuple[Numbers, Numbers, Numbers, NDArray[np.bool_]]] = []
@@ -68,8 +68,10 @@ class _Firsts:
 
     def take(self) -> pa.RecordBatch:
         """The documents with copies that were not given before."""
-        columns = zip(*self._pieces, strict=True)
-        high, low, docs, given = (np.concatenate(pieces) for pieces in columns)
+        none = np.zeros(0, np.uint64)
+        pieces = [(none, none, none, np.zeros(0, bool)), *self._pieces]
+        columns = zip(*pieces, strict=True)
+        high, low, docs, given = (np.concatenate(column) for column in columns)
         order = np.lexsort((docs, low, high))
         high, low, docs, given = (column[order] for column in (high, low, docs, given))
         begins = np.append(True, (high[1:] != high[:-1]) | (low[1:] != low[:-1]))[: len(docs)]
@@ -94,12 +96,14 @@ def id_entries(ids: pa.Array, ranges: int) -> pa.RecordBatch:
 
 def repeated_ids(blobs: Iterable[bytes]) -> int:
     """The number of rows of one key whose id another row before them has."""
-    rows, most = 0, _HELD
+    rows, held, most = 0, 0, _HELD
     pieces = [np.zeros(0, np.uint64)]
     for blob in blobs:
-        pieces += unpack(blob)
-        rows += len(pieces[-1])
-        if sum(map(len, pieces)) >= most:
+        (hashes,) = unpack(blob)
+        pieces.append(hashes)
+        rows, held = rows + len(hashes), held + len(hashes)
+        if held >= most:
             pieces = [np.unique(np.concatenate(pieces))]
-            most = max(_HELD, 2 * len(pieces[0]))
+            held = len(pieces[0])
+            most = max(_HELD, 2 * held)
     return rows - len(np.unique(np.concatenate(pieces)))

@@ -31,5 +31,8 @@ def by_range(
 class OutOfOrderError(ValueError):
     """Entries of a key that are not in the order of `first`."""
 
-    def __init__(self) -> None:
-        super().__init__("the entries of a key are not in the order of `first`: sort them by it")
+    def __init__(
+        self,
+        message: str = "the entries of a key are not in the order of `first`: sort them by it",
+    ) -> None:
+        super().__init__(message)

@@ -64,6 +64,8 @@ class Meetings:
 
     def product(self, left: Numbers, right: Numbers | None) -> None:
         """All pairs of two lists, or of one with itself."""
+        if len(left) < 2 if right is None else 0 in (len(left), len(right)):
+            return
         for first in range(0, len(left), _SIDE):
             side = left[first : first + _SIDE]
             if right is None:

@@ -11,7 +11,6 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from twindex.kernel.columns import Docs, numbers
-from twindex.kernel.numbering import partition_of
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
 Step: TypeAlias = Callable[[Batches], Batches]
@@ -47,11 +46,10 @@ def gathered(batches: Batches, rows: int, most_bytes: int = 64 << 20) -> Iterato
 
 
 def by_partition(table: pa.Table) -> Iterator[tuple[Docs, pa.Table]]:
-    """The rows of each partition, and their documents, ascending. A task may read the sketches of
-    several partitions, in any order."""
+    """The rows of each partition, and their documents, which follow each other. A task may read
+    parts of several partitions, in any order."""
     docs = numbers(table.column("doc"))
-    others = (np.diff(partition_of(docs)) != 0) | (np.diff(docs) < 0)
-    cuts = np.flatnonzero(others) + 1
+    cuts = np.flatnonzero(np.diff(docs) != 1) + 1
     for first, last in zip([0, *cuts], [*cuts, len(docs)], strict=True):
         yield docs[first:last], table.slice(first, last - first)
 
@@ -59,12 +57,12 @@ def by_partition(table: pa.Table) -> Iterator[tuple[Docs, pa.Table]]:
 def blobs_by_key(batches: Batches) -> Iterator[tuple[int, Iterator[bytes]]]:
     """The blobs of each key, from batches sorted by it. They are read as they are asked for."""
     rows = (
-        row
+        (key, blob.as_py())
         for batch in batches
-        for row in zip(*(batch.column(of).to_pylist() for of in ("key", "blob")), strict=True)
+        for key, blob in zip(numbers(batch.column("key")), batch.column("blob"), strict=True)
     )
     for key, of_key in groupby(rows, key=itemgetter(0)):
-        yield key, map(itemgetter(1), of_key)
+        yield int(key), map(itemgetter(1), of_key)
 
 
 def grouped(

@@ -8,8 +8,8 @@ from pyspark.sql import functions as F
 
 import twindex
 from twindex import kernel
-from twindex.kernel.meetings import CROWD, PAIRS, SQUARE
 from twindex.kernel.columns import Docs, numbers
+from twindex.kernel.meetings import CROWD, PAIRS, SQUARE
 from twindex.kernel.numbering import partition_of
 from twindex.spark._batches import (
     Batches,

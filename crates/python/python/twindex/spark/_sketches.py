@@ -151,8 +151,8 @@ def _find_copies(run: Run, sketches: DataFrame, rows: int) -> tuple[Slices, int]
 
     columns = ["doc", "id", "signature", *(["text"] if settings.store_text else [])]
     frame = sketches.select(columns).mapInArrow(entries, ENTRIES)
-    frame = run.by_key(frame, "key", rows * 40, "first").mapInArrow(_copies, "doc bigint, first bigint")
-    slices = run.sliced("copies", frame)
+    frame = run.by_key(frame, "key", rows * 40, "first")
+    slices = run.sliced("copies", frame.mapInArrow(_copies, "doc bigint, first bigint"))
     # Repeated ids are counted under the document -1.
     count = run.spark.read.schema("first bigint, p bigint").parquet(run.path("copies"))
     repeated = count.where("p = -1").agg(F.sum("first")).collect()[0][0]
