@@ -101,9 +101,8 @@ fn texts_are_compared_within_the_memory_of_the_cache() {
     let mut random = Random(11);
     let mut txn = index.begin_write().expect("begun");
     for family in 0..TEXTS / 2 {
-        let mut text: String = (0..CHARACTERS)
-            .map(|_| char::from(b'a' + (random.next() % 26) as u8))
-            .collect();
+        let mut text: String =
+            (0..CHARACTERS).map(|_| char::from(b'a' + (random.next() % 26) as u8)).collect();
         for copy in 0..2 {
             txn.insert(&format!("{family}-{copy}"), &*text).expect("inserted");
             text.push_str(" and some more");
@@ -131,8 +130,7 @@ fn a_table_is_read_within_the_memory_of_a_row_group_or_a_batch() {
     let mut text = || -> String {
         (0..CHARACTERS).map(|_| char::from(b'a' + (random.next() % 26) as u8)).collect()
     };
-    let documents: Vec<_> =
-        (0..TEXTS).map(|number| (format!("{number}"), Some(text()))).collect();
+    let documents: Vec<_> = (0..TEXTS).map(|number| (format!("{number}"), Some(text()))).collect();
     let shell = Shell::new();
     shell.write("groups.parquet", parquet(&table(&documents), 100));
     shell.write("one.parquet", parquet(&table(&documents), TEXTS));

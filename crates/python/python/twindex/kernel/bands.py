@@ -8,7 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import twindex
-from twindex.kernel.columns import Docs, rows_of
+from twindex.kernel.columns import Docs, are_among, rows_of
 from twindex.kernel.entries import by_range
 from twindex.kernel.planes import Numbers
 from twindex.kernel.sketching import are_empty
@@ -34,11 +34,11 @@ def band_entries(
     """The entries of documents in all bands. The documents are of one partition, ascending.
     `ranges` is a power of two: the number of keys that the words of a band are divided into."""
     lanes = rows_of(signatures)
-    full = ~are_empty(lanes) & ~_among(docs, marks.left_out)
+    full = ~are_empty(lanes) & ~are_among(docs, marks.left_out)
     lanes, docs = lanes[full], docs[full]
     if len(docs) == 0:
         return
-    marked = marked_docs(docs, _among(docs, marks.with_copies), _among(docs, marks.removed))
+    marked = marked_docs(docs, are_among(docs, marks.with_copies), are_among(docs, marks.removed))
     for band in range(settings.bands):
         words = _words(lanes, band, settings.depth)
         order = np.argsort(words, kind="stable")
@@ -65,11 +65,3 @@ def _words(lanes: NDArray[np.uint8], band: int, depth: int) -> Numbers:
     whole = np.zeros((len(lanes), 8), np.uint8)
     whole[:, 8 - depth :] = lanes[:, 8 * band : 8 * band + depth]
     return whole.view(">u8").ravel().astype(np.uint64)
-
-
-def _among(docs: Docs, marked: Docs) -> NDArray[np.bool_]:
-    """Which documents are among the marked ones, which are sorted."""
-    if len(marked) == 0:
-        return np.zeros(len(docs), bool)
-    places = np.minimum(np.searchsorted(marked, docs), len(marked) - 1)
-    return np.asarray(marked[places] == docs)

@@ -20,6 +20,14 @@ def numbers(array: Any) -> Any:
     return whole.to_numpy(zero_copy_only=False)
 
 
+def are_among(values: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which values are among the known ones, which ascend."""
+    if len(known) == 0:
+        return np.zeros(len(values), bool)
+    places = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return np.asarray(known[places] == values)
+
+
 def column(table: twindex.Table, name: str) -> Any:
     """A column of a result."""
     return numbers(pa.table(table).column(name))

@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from twindex.kernel.columns import numbers
+from twindex.kernel.columns import are_among, numbers
 from twindex.kernel.numbering import ROW_BITS, first_of, partition_of
 from twindex.kernel.sketching import as_ids, checks, problems, readable
 from twindex.spark._batches import Batches, Step, one_thread, this_partition
@@ -48,10 +48,10 @@ def named(run: Run, made: Sketched, name: str, docs: DataFrame) -> DataFrame:
     def pick(batches: Batches) -> Batches:
         for batch in batches:
             of_batch = numbers(batch.column("doc"))
-            partitions = np.unique(partition_of(of_batch))
-            asked = [wanted.docs(int(partition)) for partition in partitions]
-            if asked:
-                yield batch.filter(pa.array(np.isin(of_batch, np.concatenate(asked))))
+            asked = np.zeros(len(of_batch), bool)
+            for partition in np.unique(partition_of(of_batch)):
+                asked |= are_among(of_batch, wanted.docs(int(partition)))
+            yield batch.filter(pa.array(asked))
 
     return run.store(f"named-{name}", columns.mapInArrow(pick, columns.schema))
 
@@ -120,6 +120,7 @@ class Verdicts:
         self._places = numbers(table.column("position")) - first
         self._checks = numbers(table.column("check"))
         self._kept_here = numbers(table.column("kept_here")).astype(bool)
+        self._known = np.unique(self._checks)
         self._table = table
         self._met = np.zeros(len(table), bool)
         self._row = 0
@@ -133,7 +134,7 @@ class Verdicts:
         at = self._places[first:last] - self._row
         self._row += len(of_rows)
         found = np.full(len(of_rows), -1)
-        known = np.isin(of_rows, self._checks)
+        known = are_among(of_rows, self._known)
         expected = of_rows[at] == self._checks[first:last]
         if self._by_check is None and expected.all() and known.sum() == len(at):
             found[at] = np.arange(first, last)

@@ -114,6 +114,7 @@ class Slices:
     url: str
     files: dict[int, list[str]] = field(repr=False)
     _last: tuple[int, pa.Table | None] | None = field(default=None, repr=False, compare=False)
+    _docs: tuple[int, Docs] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def written(cls, url: str, frame: DataFrame) -> "Slices":
@@ -131,12 +132,13 @@ class Slices:
             self._last = (partition, pa.concat_tables(tables) if tables else None)
         return self._last[1]
 
-    def docs(self, partition: int, column: str = "doc") -> Docs:
-        """The numbers in a column, ascending."""
-        table = self.of(partition)
-        if table is None:
-            return np.zeros(0, np.int64)
-        return np.sort(table.column(column).to_numpy())
+    def docs(self, partition: int) -> Docs:
+        """The documents of a partition that there are rows about, ascending."""
+        if self._docs is None or self._docs[0] != partition:
+            table = self.of(partition)
+            docs = np.zeros(0, np.int64) if table is None else table.column("doc").to_numpy()
+            self._docs = (partition, np.sort(docs))
+        return self._docs[1]
 
     def __getstate__(self) -> dict[str, object]:
-        return {"url": self.url, "files": self.files, "_last": None}
+        return {"url": self.url, "files": self.files, "_last": None, "_docs": None}

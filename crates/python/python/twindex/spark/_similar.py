@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 import twindex
 from twindex import kernel
-from twindex.kernel.columns import Docs, numbers
+from twindex.kernel.columns import Docs, are_among, numbers
 from twindex.kernel.meetings import CROWD, PAIRS, SQUARE
 from twindex.kernel.numbering import partition_of
 from twindex.spark._batches import (
@@ -109,7 +109,7 @@ def _entries(
             for docs, table in by_partition(gathering):
                 partition = int(partition_of(docs[0]))
                 if among is not None:
-                    wanted = np.isin(docs, among.docs(partition))
+                    wanted = are_among(docs, among.docs(partition))
                     docs, table = docs[wanted], table.filter(pa.array(wanted))
                 marks = kernel.Marks(*known(partition))
                 signatures = table.column("signature").combine_chunks()
