@@ -138,10 +138,11 @@ def rensa(ids, texts, threshold, told):
     told["bands"] = [BANDS, PERMS // BANDS]
 
 
-def rensa_flat(ids, texts, threshold, told):
+def rensa_flat(ids, texts, threshold, told, digest="digest_matrix_from_flat_token_hashes"):
     import numpy
     from rensa import RMinHash, RMinHashLSH
 
+    matrix_of = getattr(RMinHash, digest)
     one, square = numpy.uint64(GOLDEN), numpy.uint64(GOLDEN * GOLDEN & U64)
     mixer, half = numpy.uint64(SPLITMIX), numpy.uint64(32)
 
@@ -166,7 +167,7 @@ def rensa_flat(ids, texts, threshold, told):
         return five[keep], rows
 
     def digests(run):
-        return RMinHash.digest_matrix_from_flat_token_hashes(*hashed(texts[run]), PERMS, SEED)
+        return matrix_of(*hashed(texts[run]), PERMS, SEED)
 
     with clock(told):
         index = RMinHashLSH(threshold=threshold, num_perm=PERMS, num_bands=BANDS)
@@ -178,6 +179,10 @@ def rensa_flat(ids, texts, threshold, told):
                 index.insert_matrix(matrix, run.start)
                 kept.append(matrix)
     told["bands"] = [BANDS, PERMS // BANDS]
+
+
+def rensa_rho(ids, texts, threshold, told):
+    rensa_flat(ids, texts, threshold, told, "digest_matrix_from_flat_token_hashes_rho")
 
 
 def dupekit(ids, texts, threshold, told):
@@ -220,6 +225,7 @@ LIBRARIES = {
     "gaoya": gaoya,
     "rensa": rensa,
     "rensa-flat": rensa_flat,
+    "rensa-rho": rensa_rho,
     "dupekit": dupekit,
     "datasketch": datasketch,
 }

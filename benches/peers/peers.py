@@ -60,6 +60,9 @@ PEERS = {
     "rensa-flat": Peer(
         "rensa", "0.5.0", "rensa", False, CORES, "5 characters", (CHARS,), "flat hashes"
     ),
+    "rensa-rho": Peer(
+        "rensa", "0.5.0", "rensa", False, CORES, "5 characters", (CHARS,), "flat hashes, a sample"
+    ),
     "rensa": Peer("rensa", "0.5.0", "rensa", False, 1, "5 characters", (CHARS,)),
     "gaoya": Peer("gaoya", "0.2.2", "gaoya", False, CORES, "5 characters", (CHARS,)),
     "dupekit": Peer(
