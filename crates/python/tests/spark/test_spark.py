@@ -32,6 +32,7 @@ import twindex  # noqa: E402
 import twindex.spark  # noqa: E402
 from twindex.spark import _deciding, _similar, _sketches  # noqa: E402
 from twindex.spark._batches import Batches, Step  # noqa: E402
+from twindex.spark._run import Run  # noqa: E402
 
 
 @pytest.mark.parametrize(
@@ -103,6 +104,26 @@ def test_decisions_by_rounds_of_joins(table: Any, monkeypatch: pytest.MonkeyPatc
     df = table(rows, 3)
     assert by_spark(df) == by_index(rows)
     assert components(df) == clusters_by_index(rows, "connected")
+
+
+def test_who_is_removed_by_joins_waits_no_longer(
+    table: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_deciding, "AT_ONCE", 60)
+    monkeypatch.setattr(_deciding, "_SMALL_OF_FEW", 8)
+    stages: list[str] = []
+    store = Run.store
+
+    def storing(run: Run, name: str, *rest: Any, **named: Any) -> Any:
+        stages.append(name)
+        return store(run, name, *rest, **named)
+
+    monkeypatch.setattr(Run, "store", storing)
+    # All are similar to the first, which they meet in the first round.
+    words = [f"word{number}" for number in range(200)]
+    rows = [(f"d{at}", " ".join([*words[:at], "other", *words[at + 1 :]])) for at in range(150)]
+    assert by_spark(table(rows, 3)) == by_index(rows)
+    assert "removed-1-0" in stages and "met-1" not in stages
 
 
 @long

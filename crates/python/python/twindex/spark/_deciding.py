@@ -88,9 +88,7 @@ class Decided:
             pairs = pairs.union(self._open)
         waiting = None if crowds is None else crowds.where("waits").select("doc")
         if self._removed:
-            gone = self.removed
-            pairs = _without(pairs, gone)
-            waiting = None if waiting is None else waiting.join(gone, "doc", "left_anti")
+            pairs, waiting = _without(pairs, waiting, self.removed)
         step = 0
         while True:
             pairs = self._run.store(f"open-{name}-{step}", pairs)
@@ -100,9 +98,9 @@ class Decided:
             self._removed.append(gone)
             if gone.isEmpty():
                 break
-            pairs, step = _without(pairs, gone), step + 1
+            (pairs, waiting), step = _without(pairs, waiting, gone), step + 1
         self._open = pairs
-        return None if waiting is None else waiting.join(self.removed, "doc", "left_anti")
+        return waiting
 
     def _decide_at_once(
         self, name: str, pairs: DataFrame, waiting: DataFrame | None
@@ -118,10 +116,13 @@ class Decided:
         return None if waiting is None else left
 
 
-def _without(pairs: DataFrame, gone: DataFrame) -> DataFrame:
-    """The pairs of which neither document is gone."""
+def _without(
+    pairs: DataFrame, waiting: DataFrame | None, gone: DataFrame
+) -> tuple[DataFrame, DataFrame | None]:
+    """The pairs of which neither document is gone, and the documents that still wait."""
     gone_a, gone_b = gone.withColumnRenamed("doc", "a"), gone.withColumnRenamed("doc", "b")
-    return pairs.join(gone_a, "a", "left_anti").join(gone_b, "b", "left_anti").select("a", "b")
+    pairs = pairs.join(gone_a, "a", "left_anti").join(gone_b, "b", "left_anti").select("a", "b")
+    return pairs, None if waiting is None else waiting.join(gone, "doc", "left_anti")
 
 
 def _one_round(pairs: DataFrame, waiting: DataFrame | None) -> DataFrame:
