@@ -109,7 +109,8 @@ def test_decisions_by_rounds_of_joins(table: Any, monkeypatch: pytest.MonkeyPatc
 def test_who_is_removed_by_joins_waits_no_longer(
     table: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_deciding, "AT_ONCE", 60)
+    # Fewer than the pairs and the documents that wait, but more than these alone.
+    monkeypatch.setattr(_deciding, "AT_ONCE", 200)
     monkeypatch.setattr(_deciding, "_SMALL_OF_FEW", 8)
     stages: list[str] = []
     store = Run.store
