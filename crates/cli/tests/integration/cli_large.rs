@@ -124,7 +124,7 @@ fn texts_are_compared_within_the_memory_of_the_cache() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_table_is_read_within_the_memory_of_a_row_group_or_a_batch() {
-    const TEXTS: usize = 6_000;
+    const TEXTS: usize = 12_000;
     const CHARACTERS: usize = 16_000;
     let mut random = Random(12);
     let mut text = || -> String {
@@ -139,6 +139,6 @@ fn a_table_is_read_within_the_memory_of_a_row_group_or_a_batch() {
     for name in ["groups", "one"] {
         let peak = peak(&shell, &format!("add {name}.twx {name}.parquet --cache 4M -q"));
         report(&format!("{name}: {peak} bytes for {all} of text"));
-        assert!(peak < all, "{name}: {peak} bytes");
+        assert!(peak < all * 3 / 4, "{name}: {peak} bytes");
     }
 }
