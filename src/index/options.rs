@@ -213,11 +213,9 @@ impl IndexOptions {
     /// Sets the memory for cached pages of the file, in bytes. The default is 64 MiB.
     ///
     /// Filters, built once a run was searched often, let queries skip most pages. They may take as
-    /// much again, or 256 MiB if that is more: 20 bytes a document at the default settings.
-    ///
-    /// Work on all documents, such as [`crate::Snapshot::clusters`], may take twice as much besides,
-    /// and 3.25 times as much if it compares texts. Deduplication that compares texts may take as
-    /// much for those of a batch.
+    /// much again, or 256 MiB if that is more: 20 bytes a document at the default settings. Work on
+    /// all documents, such as [`crate::Snapshot::clusters`], may take twice as much besides, and 3.25
+    /// times as much if it compares texts.
     pub fn cache_bytes(mut self, bytes: usize) -> Self {
         self.tuning.cache_bytes = bytes;
         self
