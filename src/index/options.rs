@@ -214,8 +214,7 @@ impl IndexOptions {
     ///
     /// Filters, built once a run was searched often, let queries skip most pages. They may take as
     /// much again, or 256 MiB if that is more: 20 bytes a document at the default settings. Work on
-    /// all documents, such as [`crate::Snapshot::clusters`], may take twice as much besides, and 3.25
-    /// times as much if it compares texts.
+    /// all documents, such as [`crate::Snapshot::clusters`], may take 3.25 times as much besides.
     pub fn cache_bytes(mut self, bytes: usize) -> Self {
         self.tuning.cache_bytes = bytes;
         self
