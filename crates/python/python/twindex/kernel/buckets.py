@@ -106,12 +106,12 @@ class _HotWords:
         if not np.any(hot):
             return words, marked
         others = np.ones(len(words), bool)
-        documents = unmarked(marked)
+        docs, has_copies, removed = unmarked(marked)
         for begin, size in zip(begins[hot], sizes[hot], strict=True):
             of_word = slice(begin, begin + size)
             new = _Large(self._taken, self._out)
             bucket = self._buckets.setdefault(int(words[begin]), new)
-            bucket.add(*(column[of_word] for column in documents))
+            bucket.add(docs[of_word], has_copies[of_word], removed[of_word])
             others[of_word] = False
         return words[others], marked[others]
 
@@ -126,8 +126,7 @@ def _runs(words: Numbers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def _meet(words: Numbers, marked: Numbers, taken: Round, out: Meetings) -> None:
     """What the buckets of sorted entries give."""
     begins, sizes = _runs(words)
-    documents = unmarked(marked)
-    docs, _, _ = documents
+    docs, has_copies, removed = unmarked(marked)
     if taken.take != "kept":
         for size in range(2, taken.small + 1):
             at = begins[sizes == size]
@@ -144,7 +143,7 @@ def _meet(words: Numbers, marked: Numbers, taken: Round, out: Meetings) -> None:
             out.product(docs[bucket], None)
             out.crowd(docs[bucket], np.zeros(size, bool))
         else:
-            _Large(taken, out).add(*(column[bucket] for column in documents))
+            _Large(taken, out).add(docs[bucket], has_copies[bucket], removed[bucket])
 
 
 class _Large:
