@@ -337,11 +337,47 @@ fn an_output_that_was_moved_back_is_not_replaced_by_less() {
     std::fs::rename(shell.path("away"), shell.path("out")).expect("moved");
     for _ in 0..2 {
         let done = shell.run(&words);
-        assert!(done.status == 0 || done.stderr.contains("--restart"), "{done:?}");
+        assert!(done.stderr.contains("an earlier run has written"), "{done:?}");
         assert!(shell.read("out") == whole, "{done:?}");
     }
-    shell.run(&format!("{words} --restart")).succeeds();
+    std::fs::rename(shell.path("out"), shell.path("away")).expect("moved");
+    shell.run(&words).succeeds();
     assert!(shell.read("out").len() < whole.len());
+}
+
+/// Whether the run without that output has ended, or was killed before it named its own.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_was_moved_back_after_another_was_complete_stays() {
+    for keep in ["", " --keep max:n"] {
+        for is_killed in [false, true] {
+            let shell = Shell::new();
+            shards(&shell);
+            let words = format!("dedup i.twx in -q -o out.jsonl --removed gone --skip-known{keep}");
+            shell.run(&words).succeeds();
+            let whole = shell.read("out.jsonl");
+            std::fs::rename(shell.path("out.jsonl"), shell.path("away")).expect("moved");
+            std::fs::remove_file(shell.path("gone")).expect("removed");
+            if is_killed {
+                shell.write("kills.c", KILLS_AT_RENAME);
+                shell.sh("cc -shared -fPIC -o kills.so kills.c").succeeds();
+                let killed = format!("LD_PRELOAD=./kills.so $TWINDEX {words}; echo $?");
+                assert_eq!(shell.sh(&killed).stdout, "137\n");
+            } else {
+                shell.run(&words).succeeds();
+            }
+            assert_eq!(shell.path("out.jsonl").exists(), !is_killed);
+            std::fs::rename(shell.path("away"), shell.path("out.jsonl")).expect("moved");
+            for _ in 0..2 {
+                shell.run(&words).fails_with("an earlier run has written");
+                assert!(shell.read("out.jsonl") == whole, "{keep:?}, {is_killed}");
+            }
+            shell.run(&format!("{words} --restart")).succeeds();
+            assert!(shell.read("out.jsonl").is_empty(), "{keep:?}, {is_killed}");
+            shell.run(&words).succeeds();
+            shell.assert_clean();
+        }
+    }
 }
 
 #[test]

@@ -115,8 +115,9 @@ fn printed_spool(
 ///
 /// # Errors
 ///
-/// Fails if a file of the interrupted run has changed, or if the input differs and standard input,
-/// which cannot be read again, is part of it.
+/// Fails if a file of the interrupted run has changed, if the output is one now that has more of
+/// the records, or if the input differs and standard input, which cannot be read again, is part of
+/// it.
 pub(crate) fn complete(
     plan: &Plan<'_>,
     index: &Index,
@@ -126,6 +127,7 @@ pub(crate) fn complete(
     let Plan { args, targets, .. } = *plan;
     let (Some(target), Some(out)) = (&targets.out, targets.output_file()) else { return Ok(None) };
     let Some(spool) = targets.spool() else { return Ok(None) };
+    overwriting::check_completion(plan, index, &run)?;
     let (kept_content, audit_content) = stored_outputs(&run);
     let audit = match targets.audit_is_file() {
         true => PartialFile::complete(&spool, audit_content)?,

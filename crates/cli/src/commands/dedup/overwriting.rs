@@ -6,6 +6,7 @@ use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::completion::read_again;
 use crate::commands::dedup::deduplication::{Counts, stored_outputs};
 use crate::commands::outputs::choices::choices_path;
+use crate::commands::outputs::kept;
 use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile, partial_path};
 use crate::commands::outputs::rows_spool::spool_path;
 use crate::commands::outputs::targets::Target;
@@ -35,7 +36,7 @@ pub(crate) fn check(
 }
 
 /// Fails if a partial file of the output or of the audit is that of an interrupted run: of one with
-/// this index that has kept records, or of any run with another index. `--restart` allows both,
+/// this index that has judged records, or of any run with another index. `--restart` allows both,
 /// unless `--skip-known` would leave out what was kept.
 ///
 /// A run begins with a commit to its index. So a partial file is of another index if no run with
@@ -70,7 +71,7 @@ fn check_interrupted(plan: &Plan<'_>, index: Option<&Index>) -> Result<(), Failu
                 )
                 .into());
             }
-            if args.skip_known {
+            if args.skip_known && kept.0 > 0 {
                 return Err(anyhow!(
                     "{place}: belongs to an interrupted run; what it has kept of its {records} is \
                      known, so --skip-known would leave it out; leave out --skip-known"
@@ -130,6 +131,9 @@ fn key_of_output(plan: &Plan<'_>) -> ResumeKey {
 
 /// Remembers what a run that has judged all its records has written to its output. `lengths` are
 /// those of its input.
+///
+/// If an earlier run has written more records of the same input, their number stays: the user may
+/// have moved that output away, and may move it back.
 pub(crate) fn remember_kept(
     plan: &Plan<'_>,
     txn: &mut WriteTxn,
@@ -138,7 +142,10 @@ pub(crate) fn remember_kept(
 ) -> Result<(), Failure> {
     let counts = Counts::of(run);
     let known = if plan.args.skip_known { 0 } else { counts.unchanged };
-    let (input, records) = (run.judged(), counts.inserted() + known);
+    let input = run.judged();
+    let before = DedupRun::last_finished(txn, key_of_output(plan))?.as_ref().map(KeptBefore::of);
+    let more = before.filter(|before| !plan.replaces && before.input == input);
+    let records = (counts.inserted() + known).max(more.map_or(0, |before| before.records));
     let (progress, audit) = stored_outputs(run);
     let kept = KeptBefore { input, records, lengths, progress, audit };
     let mut run = run.clone().with_key(key_of_output(plan));
@@ -172,6 +179,42 @@ fn check_finished(
     match read_again(plan)?.0 == before.input {
         true => Err(would_lose(plan, before, false)),
         false => Ok(None),
+    }
+}
+
+/// Fails if to complete this run, which was interrupted after it had judged all its records, would
+/// replace an output that has more of them: one that was moved away when the run began.
+pub(crate) fn check_completion(
+    plan: &Plan<'_>,
+    index: &Index,
+    run: &DedupRun,
+) -> Result<(), Failure> {
+    let Plan { args, targets, .. } = *plan;
+    let (Some(out), None) = (&targets.out, targets.folder()) else { return Ok(()) };
+    if !args.skip_known || plan.replaces {
+        return Ok(());
+    }
+    let inserted = Counts::of(run).inserted();
+    let is_more = |before: &KeptBefore| before.input == run.judged() && before.records > inserted;
+    let Some(before) = stored(plan, index)?.filter(is_more) else { return Ok(()) };
+    // The run may have been interrupted after it had written the output itself. What is stored of
+    // records in an order of preference does not tell.
+    let content = stored_outputs(run).0;
+    let is_own = match &targets.delivery {
+        _ if args.keep.is_ordered() => inserted > 0,
+        Some(delivery) => delivery.is_there(content)?,
+        None => kept::is_complete(out, content)?,
+    };
+    match targets.is_there()? && !is_own {
+        true => Err(anyhow!(
+            "{}: an earlier run has written {} to it, and to complete the interrupted run would \
+             replace it by {}; move it elsewhere and run the command again",
+            args.output.as_deref().unwrap_or(Path::new("")).display(),
+            count(before.records, "record"),
+            inserted,
+        )
+        .into()),
+        false => Ok(()),
     }
 }
 
