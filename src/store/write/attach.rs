@@ -142,8 +142,9 @@ impl Writer {
                 self.reach(source, document.from, &mut bands, runs, watch)?;
                 bands.entries.push((document.id_hash, document.to), self)?;
             }
+            let shared = wanted.len() >= parallel::MIN_DOCUMENTS;
             block.documents = wanted;
-            append(self.txn()?, self.path(), block.rows())?;
+            append(self.txn()?, self.path(), block.rows(), shared)?;
             watch.advance_now(count)
         };
         parallel::read_ahead(|take| read_all(source, &destination, take), write)?;

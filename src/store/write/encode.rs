@@ -10,6 +10,7 @@ use crate::store::bytes::record::{DocumentRecord, append_signature};
 use crate::store::bytes::schema::{DOCUMENTS, DocNo, FINGERPRINTS, SIGNATURES, TEXTS};
 use crate::store::bytes::texts::{Dictionary, encode_text};
 use crate::store::document::Document;
+use crate::store::parallel;
 use crate::store::runs::segment::TailDocument;
 use crate::store::storage_error::Doing;
 use redb::{TableDefinition, WriteTransaction};
@@ -158,32 +159,31 @@ impl NewRows {
 }
 
 /// Appends rows in the order of their numbers, which must be greater than all numbers in the
-/// tables. Each row therefore goes to the end of its table.
+/// tables. Each row therefore goes to the end of its table. Two threads write the tables if
+/// `shared`; signatures take about as long as all the rest.
 pub(crate) fn append<'a>(
     txn: &WriteTransaction,
     path: &Path,
-    rows: impl Iterator<Item = Rows<'a>> + Clone,
+    rows: impl Iterator<Item = Rows<'a>> + Clone + Send + Sync,
+    shared: bool,
 ) -> Result<()> {
-    let action = "writing documents";
-    let mut records = txn.open_table(DOCUMENTS).doing(path, action)?;
-    let mut signatures = txn.open_table(SIGNATURES).doing(path, action)?;
-    let end = Bound::<u32>::Unbounded;
-    let mut records = records.upper_bound_mut(end).doing(path, action)?;
-    let mut signatures = signatures.upper_bound_mut(end).doing(path, action)?;
-    for row in rows.clone() {
-        records.insert_before(row.doc.0, row.record).doing(path, action)?;
-        signatures.insert_before(row.doc.0, row.signature).doing(path, action)?;
-    }
-    records.close().doing(path, action)?;
-    signatures.close().doing(path, action)?;
-    let texts = rows.clone().filter_map(|row| Some((row.doc, row.text?)));
-    append_some(txn, path, TEXTS, texts)?;
-    let fingerprints = rows.filter_map(|row| Some((row.doc, row.fingerprints?)));
-    append_some(txn, path, FINGERPRINTS, fingerprints)
+    let signatures = || {
+        let signatures = rows.clone().map(|row| (row.doc, row.signature));
+        append_to(txn, path, SIGNATURES, signatures)
+    };
+    let others = || {
+        append_to(txn, path, DOCUMENTS, rows.clone().map(|row| (row.doc, row.record)))?;
+        let texts = rows.clone().filter_map(|row| Some((row.doc, row.text?)));
+        append_to(txn, path, TEXTS, texts)?;
+        let fingerprints = rows.clone().filter_map(|row| Some((row.doc, row.fingerprints?)));
+        append_to(txn, path, FINGERPRINTS, fingerprints)
+    };
+    let parts: Vec<&(dyn Fn() -> Result<()> + Sync)> = vec![&signatures, &others];
+    parallel::map(parts, shared, |write| write()).into_iter().collect()
 }
 
-/// Appends rows to a table that not every index uses.
-fn append_some<'a>(
+/// Appends rows to a table, which is only opened if there are any: not every index uses it.
+fn append_to<'a>(
     txn: &WriteTransaction,
     path: &Path,
     table: TableDefinition<'_, u32, &'static [u8]>,
