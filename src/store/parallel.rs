@@ -27,6 +27,19 @@ pub(crate) fn map<T: Send, R: Send>(
     }
 }
 
+/// Calls two functions at once: the first here, the second on a thread of the pool if it has
+/// several.
+pub(crate) fn both<R>(here: impl FnOnce() -> R, there: impl FnOnce() + Send) -> R {
+    if rayon::current_num_threads() < 2 {
+        there();
+        return here();
+    }
+    rayon::in_place_scope(|scope| {
+        scope.spawn(|_| there());
+        here()
+    })
+}
+
 /// The most documents that wait to be freed.
 const MOST_WAITING: usize = 1 << 15;
 
@@ -137,6 +150,31 @@ mod tests {
         };
         let workers = map((0..threads).collect(), true, meet);
         assert!(workers.contains(&thread::current().id()));
+    }
+
+    #[test]
+    fn two_functions_run_at_once_if_there_are_two_threads() {
+        for threads in [1, 2] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let both_run = Barrier::new(threads);
+            let mut there = false;
+            let here = pool.expect("a pool").install(|| {
+                let meet = || {
+                    both_run.wait();
+                };
+                both(
+                    || {
+                        meet();
+                        7
+                    },
+                    || {
+                        meet();
+                        there = true;
+                    },
+                )
+            });
+            assert_eq!((here, there), (7, true));
+        }
     }
 
     #[test]

@@ -101,6 +101,51 @@ fn pairs_are_those_of_brute_force() {
     }
 }
 
+/// More pairs than are compared together, of texts with equal signatures, and with different ones.
+#[test]
+fn thousands_of_pairs_are_all_there_once_whatever_the_number_of_threads() {
+    for (words, changed) in [(2_000, 1), (300, 6)] {
+        let place = Place::new();
+        let options = tiny().lanes(64).threshold(0.8).shingle(Shingle::Words(1)).store_text(true);
+        let index = options.create(place.index()).expect("created");
+        let sets: Vec<BTreeSet<u64>> = (0..110)
+            .map(|text| {
+                // The last ones are copies of the first.
+                let own = |word: u64| words + 1_000 * (text % 105) + word;
+                let words = (changed..words).chain((0..changed).map(own));
+                words.collect()
+            })
+            .collect();
+        let mut txn = index.begin_write().expect("begun");
+        for (text, set) in sets.iter().enumerate() {
+            let words: Vec<String> = set.iter().map(|word| format!("w{word}")).collect();
+            txn.insert(&format!("{text:03}"), &*words.join(" ")).expect("inserted");
+        }
+        txn.commit().expect("committed");
+        let snapshot = index.snapshot().expect("a snapshot");
+        let found = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            pool.expect("a pool").install(|| {
+                let pairs = snapshot.pairs(0.8).expect("a threshold");
+                pairs.map(|pair| pair.expect("readable")).collect::<Vec<_>>()
+            })
+        };
+        let pairs = found(1);
+        assert!(pairs == found(3));
+        let mut similar = BTreeMap::new();
+        for pair in pairs {
+            let of = |id: &str| &sets[id.parse::<usize>().expect("a number")];
+            let both = of(&pair.a).intersection(of(&pair.b)).count();
+            let similarity = both as f64 / (2 * words as usize - both) as f64;
+            assert_eq!(pair.similarity, similarity, "{} {}", pair.a, pair.b);
+            assert!(similar.insert((pair.a, pair.b), similarity).is_none(), "reported twice");
+        }
+        // All are more similar than the threshold, where at most 1 % may be missing.
+        assert!(similar.len() * 100 >= 99 * 110 * 109 / 2, "{} pairs", similar.len());
+        assert_eq!(similar.values().filter(|similarity| **similarity == 1.0).count(), 5);
+    }
+}
+
 #[test]
 fn queries_scans_and_top_k_agree_with_brute_force() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -51,13 +51,19 @@ impl<'s> Verifier<'s> {
         Ok(similarities)
     }
 
-    /// Splits documents into parts with equal elements. The order of the parts depends on the
-    /// elements, not on the numbers. Reads each distinct text once.
+    /// Splits documents into parts with equal elements, as [`split_all`](Self::split_all).
     pub(crate) fn split_by_content(&mut self, docs: &[DocNo]) -> Result<Vec<Vec<DocNo>>> {
-        if let [_] = docs {
-            return Ok(vec![docs.to_vec()]);
-        }
-        let keys = self.keys(docs.to_vec())?;
+        Ok(self.split_all(&[docs])?.pop().unwrap_or_default())
+    }
+
+    /// Splits each group of documents into parts with equal elements. The order of the parts
+    /// depends on the elements, not on the numbers. Reads each distinct text once.
+    pub(crate) fn split_all<G: AsRef<[DocNo]>>(
+        &mut self,
+        groups: &[G],
+    ) -> Result<Vec<Vec<Vec<DocNo>>>> {
+        let large = groups.iter().map(AsRef::as_ref).filter(|docs| docs.len() > 1);
+        let keys = self.keys(large.flatten().copied().collect())?;
         let distinct: FxHashMap<TextKey, DocNo> =
             keys.iter().map(|(doc, key)| (*key, *doc)).collect();
         let texts: Vec<(TextKey, DocNo)> = distinct.into_iter().collect();
@@ -70,10 +76,16 @@ impl<'s> Verifier<'s> {
             rest = later;
         }
         let print = |doc: &DocNo| Some((*prints.get(keys.get(doc)?)?, *doc));
-        let mut parts: Vec<(u64, DocNo)> = docs.iter().filter_map(print).collect();
-        parts.sort_unstable();
-        let parts = parts.chunk_by(|a, b| a.0 == b.0);
-        Ok(parts.map(|part| part.iter().map(|(_, doc)| *doc).collect()).collect())
+        let split = |docs: &[DocNo]| {
+            if let [_] = docs {
+                return vec![docs.to_vec()];
+            }
+            let mut parts: Vec<(u64, DocNo)> = docs.iter().filter_map(print).collect();
+            parts.sort_unstable();
+            let parts = parts.chunk_by(|a, b| a.0 == b.0);
+            parts.map(|part| part.iter().map(|(_, doc)| *doc).collect()).collect()
+        };
+        Ok(groups.iter().map(|docs| split(docs.as_ref())).collect())
     }
 
     /// The pairs with different texts, each pair of texts once.

@@ -21,10 +21,6 @@ impl Buckets {
         Self { plan, probe, band: 0, entries: None, ahead: None, docs: Vec::new(), passed: 0 }
     }
 
-    pub(crate) fn probe(&self) -> Probe {
-        self.probe
-    }
-
     /// The band of the bucket that was read last.
     pub(crate) fn band(&self) -> usize {
         self.band

@@ -75,10 +75,6 @@ impl<'s> Groups<'s> {
         Self { snapshot, buckets, cache: None, bucket }
     }
 
-    pub(crate) fn probe(&self) -> Probe {
-        self.buckets.probe()
-    }
-
     /// The number of entries read since the last call.
     pub(crate) fn take_passed(&mut self) -> u64 {
         self.buckets.take_passed()

@@ -10,6 +10,8 @@ mod leaders;
 pub(crate) mod linkage;
 mod neighbourhood;
 pub(crate) mod pair_block;
+mod pair_candidates;
+mod pair_texts;
 pub(crate) mod pairs;
 pub(crate) mod repeats;
 mod shared_words;

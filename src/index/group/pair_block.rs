@@ -14,13 +14,15 @@ pub(crate) struct NamedDoc {
 pub(crate) struct PairCounts {
     counts: DocMap,
     most: u32,
+    /// The number of pairs that the limit has left out.
+    pub(crate) left_out: u64,
     /// In how many more pairs documents may be reported, of those that are compared now.
     expected: FxHashMap<DocNo, u64>,
 }
 
 impl PairCounts {
     pub(crate) fn new(most: u32) -> Self {
-        Self { counts: DocMap::new(0), most, expected: FxHashMap::default() }
+        Self { counts: DocMap::new(0), most, left_out: 0, expected: FxHashMap::default() }
     }
 
     /// Whether a document is below the limit.
@@ -98,23 +100,21 @@ impl PairBlock {
         (self.first, self.left)
     }
 
-    /// The next pair whose documents are below the limit. Counts the pair, and adds the pairs that
-    /// it skips to `left_out`.
+    /// The next pair whose documents are below the limit. Counts the pair, and those that it skips.
     pub(crate) fn next(
         &mut self,
         mut counts: Option<&mut PairCounts>,
-        left_out: &mut u64,
     ) -> Option<(&NamedDoc, &NamedDoc)> {
         loop {
             let rights = self.right.as_ref().unwrap_or(&self.left).len();
             let x = self.left.get(self.at.0)?;
             let mut next = self.at.1;
-            if let Some(counts) = counts.as_deref() {
+            if let Some(counts) = counts.as_deref_mut() {
                 next = match counts.is_open(x.doc) {
                     true => first_open(&mut self.open, next),
                     false => rights,
                 };
-                *left_out += (next.min(rights) - self.at.1.min(rights)) as u64;
+                counts.left_out += (next.min(rights) - self.at.1.min(rights)) as u64;
             }
             if next >= rights {
                 let row = self.at.0 + 1;
@@ -165,11 +165,11 @@ mod tests {
 
     /// All pairs of the block, and the number of pairs it leaves out.
     fn drain(mut block: PairBlock, mut counts: Option<PairCounts>) -> (Vec<(u32, u32)>, u64) {
-        let (mut out, mut left_out) = (Vec::new(), 0);
-        while let Some((x, y)) = block.next(counts.as_mut(), &mut left_out) {
+        let mut out = Vec::new();
+        while let Some((x, y)) = block.next(counts.as_mut()) {
             out.push((x.doc.0, y.doc.0));
         }
-        (out, left_out)
+        (out, counts.map_or(0, |counts| counts.left_out))
     }
 
     proptest! {

@@ -1,20 +1,19 @@
 //! The iterator over all pairs of similar documents, band by band and bucket by bucket.
 
 use crate::error::Result;
-use crate::estimate::{equal_lanes_from, least_equal_lanes};
+use crate::estimate::least_equal_lanes;
 use crate::index::ask::matches::{Match, Score};
-use crate::index::ask::verifier::Verifier;
-use crate::index::group::groups::Groups;
 use crate::index::group::pair_block::{NamedDoc, PairBlock, PairCounts};
+use crate::index::group::pair_candidates::{PairCandidates, Similar, pairs_of};
+use crate::index::group::pair_texts::{PairTexts, TOGETHER};
 use crate::index::snapshot::Snapshot;
 use crate::lsh::Probe;
 use crate::params::{Confidence, Threshold};
-use crate::store::DocNo;
-use rustc_hash::FxHashMap;
+use crate::store::{DocNo, parallel};
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::Arc;
+use std::mem::take;
 
 /// A pair of similar documents.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,18 +63,16 @@ pub struct Pair {
 /// ```
 pub struct Pairs<'s> {
     snapshot: &'s Snapshot,
-    groups: Groups<'s>,
+    candidates: PairCandidates<'s>,
     threshold: Threshold,
-    least: usize,
     recall: f64,
     /// Compares texts; `None` for estimates.
-    exact: Option<ContentParts<'s>>,
-    /// The two groups that are being compared.
-    comparing: Option<Comparing>,
-    /// Two groups of the bucket that come next. The pairs that are compared now decide whether the
-    /// limit leaves them out.
-    undecided: Option<(usize, usize)>,
-    /// Similar parts that were found ahead of those being reported.
+    texts: Option<PairTexts<'s>>,
+    /// Groups that were found while the texts of those before were compared.
+    gathered: Vec<Similar>,
+    /// Whether more of them may follow.
+    more: bool,
+    /// Similar groups that were found ahead of those being reported.
     ahead: VecDeque<Similar>,
     /// The documents on the left with their ids, and the first of them; read on first use.
     left: Option<(DocNo, Vec<NamedDoc>)>,
@@ -85,7 +82,6 @@ pub struct Pairs<'s> {
     block_match: Match,
     confidence: Confidence,
     counts: Option<PairCounts>,
-    left_out: u64,
     failed: bool,
 }
 
@@ -94,40 +90,9 @@ impl fmt::Debug for Pairs<'_> {
         f.debug_struct("Pairs")
             .field("snapshot", self.snapshot)
             .field("threshold", &self.threshold)
-            .field("left_out", &self.left_out)
+            .field("left_out", &self.left_out())
             .finish_non_exhaustive()
     }
-}
-
-/// Documents with equal signatures, split into parts with equal content. Without texts, there is
-/// only one part.
-type Parts = Arc<Vec<Vec<DocNo>>>;
-
-/// Compares every part of one group with every part of another, or of the same group.
-struct Comparing {
-    lefts: Parts,
-    /// `None` if the group on the left is compared with itself.
-    rights: Option<Parts>,
-    /// The next two parts. In a single group, equal values mean the pairs within that part.
-    at: (usize, usize),
-    /// The number of equal lanes of the two groups.
-    equal: usize,
-}
-
-/// Two parts that are similar: by estimate, until their texts are compared.
-struct Similar {
-    lefts: Parts,
-    /// `None` for the pairs within the part on the left.
-    rights: Option<Parts>,
-    at: (usize, usize),
-    score: Score,
-}
-
-/// Splits the groups of a bucket by their texts.
-struct ContentParts<'s> {
-    verifier: Verifier<'s>,
-    /// The parts of each group with several documents, by group.
-    parts: FxHashMap<usize, Parts>,
 }
 
 impl<'s> Pairs<'s> {
@@ -135,22 +100,21 @@ impl<'s> Pairs<'s> {
         let settings = snapshot.settings();
         let probe = Probe::of(settings.plan, threshold, settings.recall);
         let lanes = settings.lanes.get();
+        let least = least_equal_lanes(threshold.get(), lanes);
         let pairs = Self {
             snapshot,
-            groups: Groups::new(snapshot, probe),
+            candidates: PairCandidates::new(snapshot, probe, least),
             threshold,
-            least: least_equal_lanes(threshold.get(), lanes),
             recall: probe.recall(),
-            exact: None,
-            comparing: None,
-            undecided: None,
+            texts: None,
+            gathered: Vec::new(),
+            more: true,
             ahead: VecDeque::new(),
             left: None,
             block: None,
             block_match: Score::Exact(0.0).named(String::new(), lanes, Confidence::DEFAULT),
             confidence: Confidence::DEFAULT,
             counts: None,
-            left_out: 0,
             failed: false,
         };
         pairs.estimate(false)
@@ -164,13 +128,12 @@ impl<'s> Pairs<'s> {
         let (threshold, lanes) = (self.threshold, settings.lanes.get());
         if settings.store_text && !estimate {
             let margin = self.snapshot.margins.of(settings, threshold, settings.recall, false);
-            (self.least, self.recall) = (margin.least, margin.recall);
-            let verifier = Verifier::new(self.snapshot);
-            self.exact = Some(ContentParts { verifier, parts: FxHashMap::default() });
+            (self.candidates.least, self.recall) = (margin.least, margin.recall);
+            self.texts = Some(PairTexts::new(self.snapshot, threshold.get()));
         } else {
-            self.least = least_equal_lanes(threshold.get(), lanes);
-            self.recall = self.groups.probe().recall();
-            self.exact = None;
+            self.candidates.least = least_equal_lanes(threshold.get(), lanes);
+            self.recall = Probe::of(settings.plan, threshold, settings.recall).recall();
+            self.texts = None;
         }
         self
     }
@@ -207,7 +170,7 @@ impl<'s> Pairs<'s> {
     /// texts of documents that have reached the limit are not compared, so pairs count whose
     /// signatures alone are similar enough to compare them.
     pub fn left_out(&self) -> u64 {
-        self.left_out
+        self.counts.as_ref().map_or(0, |counts| counts.left_out)
     }
 
     /// A lower bound on the probability that a pair at the threshold becomes a candidate; with
@@ -219,7 +182,7 @@ impl<'s> Pairs<'s> {
     fn advance(&mut self) -> Result<Option<Pair>> {
         loop {
             if let Some(block) = &mut self.block {
-                let next = block.next(self.counts.as_mut(), &mut self.left_out);
+                let next = block.next(self.counts.as_mut());
                 if let Some((x, y)) = next {
                     let (a, b) = match x.id.cmp(&y.id) {
                         Ordering::Greater => (y, x),
@@ -236,110 +199,49 @@ impl<'s> Pairs<'s> {
         }
     }
 
-    /// Finds the next two parts that are similar.
+    /// Finds the next two groups that are similar. While texts are compared, another thread finds
+    /// the groups that come next, unless what is reported meanwhile decides about them.
     fn next_similar(&mut self) -> Result<Option<Similar>> {
-        /// The number of pairs of texts that are compared together, on all threads.
-        const AHEAD: usize = 4096;
-        if self.exact.is_none() {
-            return self.next_candidate();
-        }
+        let Some(texts) = &mut self.texts else {
+            return self.candidates.next(self.counts.as_mut());
+        };
         while self.ahead.is_empty() {
-            self.counts.iter_mut().for_each(PairCounts::expect_nothing);
-            let mut candidates = Vec::new();
-            while candidates.len() < AHEAD
-                && let Some(candidate) = self.next_candidate()?
-            {
-                if let Some(counts) = &mut self.counts {
-                    let (left, right) = candidate.docs();
-                    counts.expect(left, right);
+            if texts.is_done() {
+                if self.gathered.is_empty() && self.more {
+                    let counts = self.counts.as_mut();
+                    self.gathered = self.candidates.next_many(TOGETHER, counts)?;
                 }
-                candidates.push(candidate);
+                if self.gathered.is_empty() {
+                    return Ok(None);
+                }
+                self.more = self.counts.is_some() || self.gathered.len() == TOGETHER;
+                texts.take(take(&mut self.gathered));
             }
-            if candidates.is_empty() {
-                return Ok(None);
-            }
-            if let Some(exact) = &mut self.exact {
-                self.ahead = exact.verified(candidates, self.threshold.get())?;
-            }
+            let is_next = self.gathered.is_empty() && self.more && self.counts.is_none();
+            self.ahead = match is_next {
+                true => {
+                    let mut gathered = Ok(Vec::new());
+                    let candidates = &mut self.candidates;
+                    let gather = || gathered = candidates.next_many(TOGETHER, None);
+                    let ahead = parallel::both(|| texts.next(), gather);
+                    self.gathered = gathered?;
+                    self.more = !self.gathered.is_empty();
+                    ahead?
+                }
+                false => texts.next()?,
+            };
         }
         Ok(self.ahead.pop_front())
     }
 
-    /// Finds the next two parts that are similar by estimate. Returns `None` at the end, and while
-    /// the pairs that are compared now decide whether the limit leaves the next two out.
-    fn next_candidate(&mut self) -> Result<Option<Similar>> {
-        loop {
-            if let Some(comparing) = &mut self.comparing {
-                match comparing.next() {
-                    Some(candidate) => return Ok(Some(candidate)),
-                    None => self.comparing = None,
-                }
-            }
-            let two = match self.undecided.take() {
-                Some(two) => Some(two),
-                None => self.groups.next_two()?,
-            };
-            let Some((left, right)) = two else {
-                self.left = None;
-                if !self.groups.next_bucket()? {
-                    return Ok(None);
-                }
-                if let Some(exact) = &mut self.exact {
-                    exact.parts.clear();
-                }
-                continue;
-            };
-            let (x, y) = self.groups.lanes((left, right));
-            let same = left == right;
-            if same && self.groups.docs(left).len() < 2 {
-                continue;
-            }
-            let Some(equal) = equal_lanes_from(x, y, self.least) else { continue };
-            if self.has_reached_limit(left) || self.has_reached_limit(right) {
-                // Whether their texts are similar would take long to say, and changes no answer.
-                let others = (!same).then(|| self.groups.docs(right).len());
-                self.left_out += pairs_of(self.groups.docs(left).len(), others);
-                continue;
-            }
-            if self.may_reach_limit(left) || self.may_reach_limit(right) {
-                self.undecided = Some((left, right));
-                return Ok(None);
-            }
-            let lefts = self.parts(left)?;
-            let rights = if same { None } else { Some(self.parts(right)?) };
-            self.comparing = Some(Comparing { lefts, rights, at: (0, 0), equal });
-        }
-    }
-
-    /// Whether all documents of a group of the bucket have reached the limit.
-    fn has_reached_limit(&self, group: usize) -> bool {
-        let docs = self.groups.docs(group);
-        self.counts.as_ref().is_some_and(|counts| counts.none_open(docs))
-    }
-
-    /// Whether a document of a group may reach the limit by the pairs that are compared now.
-    fn may_reach_limit(&self, group: usize) -> bool {
-        let docs = self.groups.docs(group);
-        self.counts.as_ref().is_some_and(|counts| counts.may_reach_limit(docs))
-    }
-
-    /// The parts of a group of the bucket.
-    fn parts(&mut self, group: usize) -> Result<Parts> {
-        match &mut self.exact {
-            Some(exact) => exact.parts(&self.groups, group),
-            None => Ok(Arc::new(vec![self.groups.docs(group).to_vec()])),
-        }
-    }
-
-    /// Begins to report the pairs of two parts, unless all documents on one side have reached the
+    /// Begins to report the pairs of two groups, unless all documents on one side have reached the
     /// limit.
     fn begin(&mut self, similar: &Similar) -> Result<()> {
-        let (left, right) = similar.docs();
-        let all = pairs_of(left.len(), right.map(<[DocNo]>::len));
-        if let Some(counts) = &self.counts
+        let (left, right) = (&*similar.left, similar.right.as_deref());
+        if let Some(counts) = &mut self.counts
             && (counts.none_open(left) || right.is_some_and(|docs| counts.none_open(docs)))
         {
-            self.left_out += all;
+            counts.left_out += similar.pairs();
             return Ok(());
         }
         let Some(first) = left.first().copied() else { return Ok(()) };
@@ -350,7 +252,9 @@ impl<'s> Pairs<'s> {
         let others = right.map(|docs| self.named(docs)).transpose()?;
         // `named` drops the documents that have reached the limit.
         let of_named = pairs_of(named.len(), others.as_ref().map(Vec::len));
-        self.left_out += all - of_named;
+        if let Some(counts) = &mut self.counts {
+            counts.left_out += similar.pairs() - of_named;
+        }
         self.block = Some(PairBlock::new(first, named, others, self.counts.is_some()));
         let lanes = self.snapshot.settings().lanes.get();
         self.block_match = similar.score.named(String::new(), lanes, self.confidence);
@@ -366,78 +270,6 @@ impl<'s> Pairs<'s> {
         let mut named = named.collect::<Result<Vec<NamedDoc>>>()?;
         named.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         Ok(named)
-    }
-}
-
-impl Comparing {
-    /// The next two parts.
-    fn next(&mut self) -> Option<Similar> {
-        loop {
-            let (left, right) = self.at;
-            let rights = self.rights.as_ref().unwrap_or(&self.lefts);
-            let (x, Some(y)) = (self.lefts.get(left)?, rights.get(right)) else {
-                let next = left + 1;
-                self.at = (next, if self.rights.is_some() { 0 } else { next });
-                continue;
-            };
-            self.at.1 += 1;
-            let within = self.rights.is_none() && left == right;
-            if x.is_empty() || y.is_empty() || within && x.len() < 2 {
-                continue;
-            }
-            let (lefts, score) = (Arc::clone(&self.lefts), Score::Estimated(self.equal));
-            let rights = (!within).then(|| Arc::clone(rights));
-            return Some(Similar { lefts, rights, at: (left, right), score });
-        }
-    }
-}
-
-impl Similar {
-    /// A document of either side.
-    fn firsts(&self) -> Option<(DocNo, DocNo)> {
-        let (left, right) = self.docs();
-        Some((*left.first()?, *right.unwrap_or(left).first()?))
-    }
-
-    /// The documents on the left, and those on the right unless both sides are the same part.
-    fn docs(&self) -> (&[DocNo], Option<&[DocNo]>) {
-        let (left, right) = self.at;
-        (&self.lefts[left], self.rights.as_ref().map(|rights| &rights[right][..]))
-    }
-}
-
-impl ContentParts<'_> {
-    /// The candidates whose exact similarity is at least `least`.
-    fn verified(&mut self, candidates: Vec<Similar>, least: f64) -> Result<VecDeque<Similar>> {
-        let pairs: Vec<(DocNo, DocNo)> = candidates.iter().filter_map(Similar::firsts).collect();
-        let compared = self.verifier.similarities(&pairs)?;
-        let scored = candidates.into_iter().zip(compared);
-        let similar = scored.filter(|(_, similarity)| *similarity >= least);
-        let score = |(similar, similarity)| Similar { score: Score::Exact(similarity), ..similar };
-        Ok(similar.map(score).collect())
-    }
-
-    /// The parts of a group of the bucket.
-    fn parts(&mut self, groups: &Groups<'_>, group: usize) -> Result<Parts> {
-        if let Some(parts) = self.parts.get(&group) {
-            return Ok(Arc::clone(parts));
-        }
-        let docs = groups.docs(group);
-        let parts = Arc::new(self.verifier.split_by_content(docs)?);
-        // A single document is trivially one part, so it takes no entry.
-        if docs.len() > 1 {
-            self.parts.insert(group, Arc::clone(&parts));
-        }
-        Ok(parts)
-    }
-}
-
-/// The number of pairs between two groups, or within one.
-fn pairs_of(left: usize, right: Option<usize>) -> u64 {
-    let left = left as u64;
-    match right {
-        Some(right) => left * right as u64,
-        None => left * left.saturating_sub(1) / 2,
     }
 }
 

@@ -144,7 +144,7 @@ impl Writer {
             }
             let shared = wanted.len() >= parallel::MIN_DOCUMENTS;
             block.documents = wanted;
-            append(self.txn()?, self.path(), block.rows(), shared)?;
+            append(self.txn()?, self.path(), &block.rows(), shared)?;
             watch.advance_now(count)
         };
         parallel::read_ahead(|take| read_all(source, &destination, take), write)?;

@@ -164,7 +164,7 @@ impl NewRows {
 pub(crate) fn append<'a>(
     txn: &WriteTransaction,
     path: &Path,
-    rows: impl Iterator<Item = Rows<'a>> + Clone + Send + Sync,
+    rows: &(impl Iterator<Item = Rows<'a>> + Clone + Sync),
     shared: bool,
 ) -> Result<()> {
     let signatures = || {

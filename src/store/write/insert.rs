@@ -44,7 +44,7 @@ impl Writer {
             .into_iter()
             .collect::<std::result::Result<Vec<NewRows>, _>>()
             .map_err(|(doc, fault)| damaged(engine.path(), Table::Documents, doc, fault))?;
-        append(self.txn()?, engine.path(), rows.iter().flat_map(NewRows::rows), shared)?;
+        append(self.txn()?, engine.path(), &rows.iter().flat_map(NewRows::rows), shared)?;
         let (count, waiting) = (documents.len(), self.fresh.len() + documents.len());
         self.state_mut().counters.next_doc += count as u64;
         // From this number on, a lookup in a segment is as fast as one in a map.

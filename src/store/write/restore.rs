@@ -12,7 +12,7 @@ impl Writer {
         let Some(last) = documents.last() else { return Ok(()) };
         let next = u64::from(last.fresh.doc.0) + 1;
         let rows = documents.iter().map(MovedDocument::rows);
-        self.change(|writer| append(writer.txn()?, writer.path(), rows, false))?;
+        self.change(|writer| append(writer.txn()?, writer.path(), &rows, false))?;
         self.state_mut().counters.next_doc = next;
         self.wait_for_segment(documents.iter().map(|moved| moved.fresh.clone()));
         self.settle();
