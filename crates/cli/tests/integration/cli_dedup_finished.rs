@@ -153,7 +153,7 @@ fn a_finished_deduplication_with_touch_renews_the_times_and_keeps_its_output() {
 }
 
 /// Files of records for a folder of outputs. Some are duplicates.
-fn shards(shell: &Shell) {
+pub fn shards(shell: &Shell) {
     for shard in 0..6 {
         let records: String = (0..40)
             .map(|number| {
@@ -240,7 +240,7 @@ fn a_refused_run_changes_nothing_whenever_it_is_killed() {
 
 /// A library that kills the process that is about to give a file its name.
 #[cfg(target_os = "linux")]
-const KILLS_AT_RENAME: &str = "#include <signal.h>
+pub const KILLS_AT_RENAME: &str = "#include <signal.h>
 #include <unistd.h>
 int rename(const char *from, const char *to) {
     (void)from, (void)to;
@@ -314,70 +314,6 @@ fn no_other_command_replaces_an_output_by_less() {
     assert!(shell.read("other.jsonl").is_empty());
     shell.run(words).succeeds();
     assert!(shell.read("out.jsonl").starts_with(b"{\"id\":\"new\""));
-}
-
-#[test]
-fn an_output_that_was_moved_back_is_not_replaced_by_less() {
-    let shell = begin(300);
-    let words = format!("{WORDS} --skip-known");
-    shell.run(&words).succeeds();
-    let whole = shell.read("out");
-    std::fs::rename(shell.path("out"), shell.path("away")).expect("moved");
-    let clock = Instant::now();
-    shell.copy().run(&words).succeeds();
-    let length = clock.elapsed();
-    for round in 0..6 {
-        let running = shell.start(&words);
-        sleep(length.mul_f64((f64::from(round) + 0.5) / 6.0));
-        running.kill();
-        if shell.path("out").exists() {
-            break;
-        }
-    }
-    std::fs::rename(shell.path("away"), shell.path("out")).expect("moved");
-    for _ in 0..2 {
-        let done = shell.run(&words);
-        assert!(done.stderr.contains("an earlier run has written"), "{done:?}");
-        assert!(shell.read("out") == whole, "{done:?}");
-    }
-    std::fs::rename(shell.path("out"), shell.path("away")).expect("moved");
-    shell.run(&words).succeeds();
-    assert!(shell.read("out").len() < whole.len());
-}
-
-/// Whether the run without that output has ended, or was killed before it named its own.
-#[cfg(target_os = "linux")]
-#[test]
-fn an_output_that_was_moved_back_after_another_was_complete_stays() {
-    for keep in ["", " --keep max:n"] {
-        for is_killed in [false, true] {
-            let shell = Shell::new();
-            shards(&shell);
-            let words = format!("dedup i.twx in -q -o out.jsonl --removed gone --skip-known{keep}");
-            shell.run(&words).succeeds();
-            let whole = shell.read("out.jsonl");
-            std::fs::rename(shell.path("out.jsonl"), shell.path("away")).expect("moved");
-            std::fs::remove_file(shell.path("gone")).expect("removed");
-            if is_killed {
-                shell.write("kills.c", KILLS_AT_RENAME);
-                shell.sh("cc -shared -fPIC -o kills.so kills.c").succeeds();
-                let killed = format!("LD_PRELOAD=./kills.so $TWINDEX {words}; echo $?");
-                assert_eq!(shell.sh(&killed).stdout, "137\n");
-            } else {
-                shell.run(&words).succeeds();
-            }
-            assert_eq!(shell.path("out.jsonl").exists(), !is_killed);
-            std::fs::rename(shell.path("away"), shell.path("out.jsonl")).expect("moved");
-            for _ in 0..2 {
-                shell.run(&words).fails_with("an earlier run has written");
-                assert!(shell.read("out.jsonl") == whole, "{keep:?}, {is_killed}");
-            }
-            shell.run(&format!("{words} --restart")).succeeds();
-            assert!(shell.read("out.jsonl").is_empty(), "{keep:?}, {is_killed}");
-            shell.run(&words).succeeds();
-            shell.assert_clean();
-        }
-    }
 }
 
 #[test]

@@ -13,6 +13,8 @@ mod cli_dedup_again;
 #[cfg(unix)]
 mod cli_dedup_finished;
 #[cfg(unix)]
+mod cli_dedup_replaced;
+#[cfg(unix)]
 mod cli_docs;
 mod cli_expiry;
 mod cli_explain;

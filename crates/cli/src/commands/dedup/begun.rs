@@ -197,7 +197,7 @@ impl<'a> Begun<'a> {
         index.flush()?;
         let spool = audit.finish()?;
         let content = match kept {
-            Kept::Choices(choices) => chosen::write(plan, *choices)?,
+            Kept::Choices(choices) => chosen::write(plan, *choices, None)?,
             kept => kept.finish()?,
         };
         plan.targets.deliver()?;

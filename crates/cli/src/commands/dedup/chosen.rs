@@ -2,21 +2,29 @@
 
 use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::command::Purpose;
+use crate::commands::dedup::overwriting::{KeptBefore, would_lose_by_going_on};
 use crate::commands::outputs::choices::{Choice, Choices};
 use crate::commands::outputs::kept::Kept;
-use crate::commands::outputs::partial_file::LengthAndHash;
+use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile};
+use crate::commands::outputs::targets::Target;
 use crate::run::failure::Failure;
 use crate::terminal::interrupt;
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::{Context, anyhow};
 
 /// Reads the input again, and writes the chosen records to the output of the run, which gets its
-/// name. Returns the content of the output.
+/// name. Returns the content of the output. `before` is what an earlier run has written to it, if
+/// that is more.
 ///
 /// # Errors
 ///
-/// Fails if a chosen record is not there any more, or if the user interrupts.
-pub(super) fn write(plan: &Plan<'_>, choices: Choices) -> Result<Option<LengthAndHash>, Failure> {
+/// Fails if a chosen record is not there any more, if the user interrupts, or if the output is
+/// there with another content and more records.
+pub(super) fn write(
+    plan: &Plan<'_>,
+    choices: Choices,
+    before: Option<KeptBefore>,
+) -> Result<Option<LengthAndHash>, Failure> {
     let Plan { args, targets, settings, global, .. } = *plan;
     let mut chosen = choices.sorted()?;
     let mut next = || chosen.next().transpose().context("a temporary file");
@@ -50,6 +58,13 @@ pub(super) fn write(plan: &Plan<'_>, choices: Choices) -> Result<Option<LengthAn
         return Err(changed("the input"));
     }
     let content = kept.sync(true)?;
+    if let (Some(before), Some(Target::File(file)), None) =
+        (before, &targets.out, &targets.delivery)
+        && targets.is_there()?
+        && PartialFile::content_of(file)? != content
+    {
+        return Err(would_lose_by_going_on(plan, before));
+    }
     Ok(kept.finish()?.or(content))
 }
 

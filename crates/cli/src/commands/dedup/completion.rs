@@ -127,8 +127,12 @@ pub(crate) fn complete(
     let Plan { args, targets, .. } = *plan;
     let (Some(target), Some(out)) = (&targets.out, targets.output_file()) else { return Ok(None) };
     let Some(spool) = targets.spool() else { return Ok(None) };
-    overwriting::check_completion(plan, index, &run)?;
+    let before = overwriting::more_before(plan, index, &run)?;
+    if let Some(before) = before {
+        overwriting::check_completion(plan, before, &run)?;
+    }
     let (kept_content, audit_content) = stored_outputs(&run);
+    let inserted = Counts::of(&run).inserted();
     let audit = match targets.audit_is_file() {
         true => PartialFile::complete(&spool, audit_content)?,
         false => true,
@@ -136,7 +140,7 @@ pub(crate) fn complete(
     let complete = || match plan.args.keep.is_ordered() {
         false => kept::complete(target, kept_content),
         true => match Choices::resume(&out, kept_content)? {
-            Some(choices) => chosen::write(plan, choices),
+            Some(choices) => chosen::write(plan, choices, before),
             None => Ok(None),
         },
     };
@@ -158,15 +162,23 @@ pub(crate) fn complete(
     if same {
         return Ok(Some(failed));
     }
-    match args.paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
-        true => Err(anyhow!(
+    if args.paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
+        return Err(anyhow!(
             "{}: the run to it that was interrupted is complete now; standard input was another \
              one and has been read, so run the command again",
             out.display()
         )
-        .into()),
-        false => Ok(None),
+        .into());
     }
+    if args.skip_known && inserted > 0 {
+        return Err(anyhow!(
+            "{}: the run to it that was interrupted is complete now; its input has changed since, \
+             and what is new would replace it; move it elsewhere, and run the command again",
+            out.display()
+        )
+        .into());
+    }
+    Ok(None)
 }
 
 /// Deletes the stored progress of a completed run from the index.

@@ -77,6 +77,9 @@ fn earlier(plan: &mut Plan<'_>, index: Option<&Index>) -> Result<Earlier, Failur
     if plan.targets.output_file().is_some() && !args.restart {
         let run = DedupRun::resume(&index.begin_write()?, &plan.key)?;
         plan.replaces = run.as_ref().is_some_and(replaces);
+        if let Some(run) = &run {
+            overwriting::check_others(plan, index, run)?;
+        }
         match run {
             Some(run) if run.is_judged() => {
                 if let Some(ending) = complete(plan, index, run)? {

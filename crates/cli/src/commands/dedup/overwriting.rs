@@ -42,39 +42,29 @@ pub(crate) fn check(
 /// A run begins with a commit to its index. So a partial file is of another index if no run with
 /// this one was interrupted.
 fn check_interrupted(plan: &Plan<'_>, index: Option<&Index>) -> Result<(), Failure> {
-    let Plan { args, targets, .. } = *plan;
-    let (Some(out), Some(spool)) = (targets.output_file(), targets.spool()) else {
-        return Ok(());
-    };
-    let outputs = [spool_path(&out), choices_path(&out), out];
-    let is_left = |place: &&PathBuf| partial_path(place).metadata().is_ok_and(|it| it.len() > 0);
-    let left: Vec<&PathBuf> = outputs.iter().chain([&spool]).filter(is_left).collect();
-    let Some(first) = left.first() else { return Ok(()) };
+    let args = plan.args;
+    let left = left_by_interrupted(plan);
+    let Some((first, _)) = left.first() else { return Ok(()) };
     let runs = match index {
         Some(index) => DedupRun::interrupted(&index.begin_write()?)?,
         None => Vec::new(),
     };
     for run in &runs {
         let (kept, audit) = stored_outputs(run);
-        for place in &left {
-            let content = if **place == spool { audit } else { kept };
+        for (place, is_audit) in &left {
+            let content = if *is_audit { audit } else { kept };
             if content.0 == 0 || !PartialFile::begins_with(place, content)? {
                 continue;
             }
-            let (place, records) =
-                (partial_path(place), count(run.judged().len(), "judged record"));
-            let place = place.display();
             if !args.restart {
-                return Err(anyhow!(
-                    "{place}: belongs to an interrupted run of another command; run that command \
-                     again to go on after its {records}, or add --restart to replace it"
-                )
-                .into());
+                return Err(of_another(place, run));
             }
             if args.skip_known && kept.0 > 0 {
                 return Err(anyhow!(
-                    "{place}: belongs to an interrupted run; what it has kept of its {records} is \
-                     known, so --skip-known would leave it out; leave out --skip-known"
+                    "{}: belongs to an interrupted run; what it has kept of its {} is known, so \
+                     --skip-known would leave it out; leave out --skip-known",
+                    partial_path(place).display(),
+                    count(run.judged().len(), "judged record"),
                 )
                 .into());
             }
@@ -92,6 +82,45 @@ fn check_interrupted(plan: &Plan<'_>, index: Option<&Index>) -> Result<(), Failu
     Ok(())
 }
 
+/// The partial files of the output and of the audit that are there and hold something, and whether
+/// each is that of the audit.
+fn left_by_interrupted(plan: &Plan<'_>) -> Vec<(PathBuf, bool)> {
+    let (Some(out), Some(spool)) = (plan.targets.output_file(), plan.targets.spool()) else {
+        return Vec::new();
+    };
+    let outputs = [spool_path(&out), choices_path(&out), out].map(|place| (place, false));
+    let is_left =
+        |(place, _): &(PathBuf, bool)| partial_path(place).metadata().is_ok_and(|it| it.len() > 0);
+    outputs.into_iter().chain([(spool, true)]).filter(is_left).collect()
+}
+
+/// The error for a partial file of another run.
+fn of_another(place: &Path, run: &DedupRun) -> Failure {
+    anyhow!(
+        "{}: belongs to an interrupted run of another command; run that command again to go on \
+         after its {}, or add --restart to replace it",
+        partial_path(place).display(),
+        count(run.judged().len(), "judged record"),
+    )
+    .into()
+}
+
+/// Fails if another run was interrupted after this one had been, and has left more in the partial
+/// files: a run that has kept nothing yet does not stop others from writing to its output.
+pub(crate) fn check_others(plan: &Plan<'_>, index: &Index, own: &DedupRun) -> Result<(), Failure> {
+    let (own_kept, own_audit) = stored_outputs(own);
+    for run in DedupRun::interrupted(&index.begin_write()?)? {
+        let (kept, audit) = stored_outputs(&run);
+        for (place, is_audit) in left_by_interrupted(plan) {
+            let (theirs, own) = if is_audit { (audit, own_audit) } else { (kept, own_kept) };
+            if theirs.0 > own.0 && PartialFile::begins_with(&place, theirs)? {
+                return Err(of_another(&place, &run));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// What an earlier run has written to the output of this one.
 #[derive(Clone, Copy)]
 pub(crate) struct KeptBefore {
@@ -99,6 +128,8 @@ pub(crate) struct KeptBefore {
     pub(crate) input: DedupInput,
     /// The records that it has written.
     pub(crate) records: u64,
+    /// The most that a run has written to the output, of the same input.
+    most: u64,
     /// What [`Circumstances::lengths`] was, if its input can be read twice.
     lengths: Option<u64>,
     /// The length and hash of the file that told how far its output was.
@@ -108,17 +139,26 @@ pub(crate) struct KeptBefore {
 }
 
 impl KeptBefore {
+    /// Whether the output is that of the run, as far as its progress tells.
+    fn is_still_there(&self, plan: &Plan<'_>) -> Result<bool, Failure> {
+        match (&plan.targets.out, &plan.targets.delivery) {
+            (Some(_), Some(delivery)) => delivery.is_there(self.progress),
+            (Some(out), None) => kept::is_complete(out, self.progress),
+            (None, _) => Ok(false),
+        }
+    }
+
     fn notes(self) -> [u64; 10] {
-        let Self { records, lengths, progress, audit, .. } = self;
+        let Self { records, most, lengths, progress, audit, .. } = self;
         let lengths = lengths.unwrap_or_default();
-        [records, lengths, progress.0, progress.1, audit.0, audit.1, 0, 0, 0, 0]
+        [records, lengths, progress.0, progress.1, audit.0, audit.1, most, 0, 0, 0]
     }
 
     fn of(run: &DedupRun) -> Self {
-        let [records, lengths, length, hash, audit_length, audit_hash, ..] = run.notes();
+        let [records, lengths, length, hash, audit_length, audit_hash, most, ..] = run.notes();
         let lengths = Some(lengths).filter(|lengths| *lengths != 0);
         let (progress, audit) = ((length, hash), (audit_length, audit_hash));
-        Self { input: run.judged(), records, lengths, progress, audit }
+        Self { input: run.judged(), records, most: most.max(records), lengths, progress, audit }
     }
 }
 
@@ -145,9 +185,10 @@ pub(crate) fn remember_kept(
     let input = run.judged();
     let before = DedupRun::last_finished(txn, key_of_output(plan))?.as_ref().map(KeptBefore::of);
     let more = before.filter(|before| !plan.replaces && before.input == input);
-    let records = (counts.inserted() + known).max(more.map_or(0, |before| before.records));
+    let records = counts.inserted() + known;
+    let most = records.max(more.map_or(0, |before| before.most));
     let (progress, audit) = stored_outputs(run);
-    let kept = KeptBefore { input, records, lengths, progress, audit };
+    let kept = KeptBefore { input, records, most, lengths, progress, audit };
     let mut run = run.clone().with_key(key_of_output(plan));
     run.set_notes(kept.notes());
     Ok(run.remember(txn, "")?)
@@ -162,60 +203,71 @@ fn check_finished(
 ) -> Result<Option<KeptBefore>, Failure> {
     let Plan { args, targets, .. } = *plan;
     // A run that goes on has written files of its folder itself.
-    let is_own = goes_on && targets.folder().is_some();
+    let is_own = goes_on && targets.folder().is_some() && !targets.would_replace();
     if !args.skip_known || plan.replaces || is_own {
         return Ok(None);
     }
-    let Some(before) = stored(plan, index)?.filter(|before| before.records > 0) else {
-        return Ok(None);
-    };
-    if !targets.is_there()? {
+    let Some(mut before) = stored(plan, index)? else { return Ok(None) };
+    if !before.is_still_there(plan)? {
+        before.records = before.most;
+    }
+    if before.records == 0 || !targets.is_there()? {
         return Ok(None);
     }
     let Some(lengths) = Circumstances::of(plan).lengths else { return Ok(Some(before)) };
     if before.lengths.is_some_and(|before| before != lengths) {
-        return Ok(None);
+        // The same records may have come in other files.
+        return Ok(Some(before));
     }
     match read_again(plan)?.0 == before.input {
+        true if goes_on => Err(would_lose_by_going_on(plan, before)),
         true => Err(would_lose(plan, before, false)),
         false => Ok(None),
     }
 }
 
-/// Fails if to complete this run, which was interrupted after it had judged all its records, would
-/// replace an output that has more of them: one that was moved away when the run began.
-pub(crate) fn check_completion(
+/// The records that an earlier run has written to the output, if there are more than those of this
+/// run, which was interrupted after it had judged all records. The output may have been moved away
+/// when this run began, and back when it was interrupted.
+pub(crate) fn more_before(
     plan: &Plan<'_>,
     index: &Index,
     run: &DedupRun,
-) -> Result<(), Failure> {
-    let Plan { args, targets, .. } = *plan;
-    let (Some(out), None) = (&targets.out, targets.folder()) else { return Ok(()) };
-    if !args.skip_known || plan.replaces {
-        return Ok(());
+) -> Result<Option<KeptBefore>, Failure> {
+    if !plan.args.skip_known || plan.replaces {
+        return Ok(None);
     }
     let inserted = Counts::of(run).inserted();
-    let is_more = |before: &KeptBefore| before.input == run.judged() && before.records > inserted;
-    let Some(before) = stored(plan, index)?.filter(is_more) else { return Ok(()) };
-    // The run may have been interrupted after it had written the output itself. What is stored of
-    // records in an order of preference does not tell.
-    let content = stored_outputs(run).0;
-    let is_own = match &targets.delivery {
-        _ if args.keep.is_ordered() => inserted > 0,
-        Some(delivery) => delivery.is_there(content)?,
-        None => kept::is_complete(out, content)?,
+    let before = stored(plan, index)?.map(|before| KeptBefore { records: before.most, ..before });
+    Ok(before.filter(|before| before.input == run.judged() && before.records > inserted))
+}
+
+/// Fails if completing an interrupted run would replace such an output.
+pub(crate) fn check_completion(
+    plan: &Plan<'_>,
+    before: KeptBefore,
+    run: &DedupRun,
+) -> Result<(), Failure> {
+    let Plan { args, targets, .. } = *plan;
+    let loses = match &targets.delivery {
+        // What is chosen is compared with the output when it is written.
+        None if args.keep.is_ordered() && targets.folder().is_none() => false,
+        _ if args.keep.is_ordered() => Counts::of(run).inserted() == 0 && targets.is_there()?,
+        None => targets.would_replace(),
+        Some(delivery) => targets.is_there()? && !delivery.is_there(stored_outputs(run).0)?,
     };
-    match targets.is_there()? && !is_own {
-        true => Err(anyhow!(
-            "{}: an earlier run has written {} to it, and to complete the interrupted run would \
-             replace it by {}; move it elsewhere and run the command again",
-            args.output.as_deref().unwrap_or(Path::new("")).display(),
-            count(before.records, "record"),
-            inserted,
-        )
-        .into()),
-        false => Ok(()),
-    }
+    if loses { Err(would_lose_by_going_on(plan, before)) } else { Ok(()) }
+}
+
+/// The error for an interrupted run that would replace an output that has more of its records.
+pub(crate) fn would_lose_by_going_on(plan: &Plan<'_>, before: KeptBefore) -> Failure {
+    anyhow!(
+        "{}: an earlier run has written {} to it, and the interrupted run would replace it by what \
+         was not known; move it elsewhere, and run the command again",
+        plan.args.output.as_deref().unwrap_or(Path::new("")).display(),
+        count(before.records, "record"),
+    )
+    .into()
 }
 
 /// The error for a run that would write fewer records of the same input than an earlier one.

@@ -144,6 +144,20 @@ impl Targets {
         })
     }
 
+    /// Whether what an interrupted run has written would replace something on this machine. It names
+    /// its files in their order, so those from its first partial file on are not its own.
+    pub(crate) fn would_replace(&self) -> bool {
+        let is_there = |file: &Path| file.metadata().is_ok_and(|found| found.len() > 0);
+        match (&self.out, &self.delivery) {
+            (Some(Target::File(file)), None) => is_there(file) && partial_path(file).exists(),
+            (Some(Target::Folder(folder)), None) => {
+                let files = folder.shards.iter().map(|shard| folder.path.join(&shard.name));
+                files.skip_while(|file| !partial_path(file).exists()).any(|file| is_there(&file))
+            }
+            _ => false,
+        }
+    }
+
     /// Returns the output if it is a folder.
     pub(crate) fn folder(&self) -> Option<&Path> {
         match &self.out {

@@ -1,0 +1,154 @@
+//! A deduplication replaces no output by less, whatever was moved or interrupted.
+
+use crate::cli_dedup_again::{WORDS, begin};
+#[cfg(target_os = "linux")]
+use crate::cli_dedup_finished::{KILLS_AT_RENAME, shards};
+#[cfg(target_os = "linux")]
+use crate::command::Shell;
+#[cfg(target_os = "linux")]
+use crate::support::text;
+use std::thread::sleep;
+use std::time::Instant;
+
+/// Runs a command and kills it when it gives a file its name.
+#[cfg(target_os = "linux")]
+fn killed_at_rename(shell: &Shell, words: &str) {
+    shell.write("kills.c", KILLS_AT_RENAME);
+    shell.sh("cc -shared -fPIC -o kills.so kills.c").succeeds();
+    let killed = format!("LD_PRELOAD=./kills.so $TWINDEX {words}; echo $?");
+    assert_eq!(shell.sh(&killed).stdout, "137\n");
+}
+
+#[test]
+fn an_output_that_was_moved_back_is_not_replaced_by_less() {
+    let shell = begin(300);
+    let words = format!("{WORDS} --skip-known");
+    shell.run(&words).succeeds();
+    let whole = shell.read("out");
+    std::fs::rename(shell.path("out"), shell.path("away")).expect("moved");
+    let clock = Instant::now();
+    shell.copy().run(&words).succeeds();
+    let length = clock.elapsed();
+    for round in 0..6 {
+        let running = shell.start(&words);
+        sleep(length.mul_f64((f64::from(round) + 0.5) / 6.0));
+        running.kill();
+        if shell.path("out").exists() {
+            break;
+        }
+    }
+    std::fs::rename(shell.path("away"), shell.path("out")).expect("moved");
+    for _ in 0..2 {
+        let done = shell.run(&words);
+        assert!(done.stderr.contains("an earlier run has written"), "{done:?}");
+        assert!(shell.read("out") == whole, "{done:?}");
+    }
+    std::fs::rename(shell.path("out"), shell.path("away")).expect("moved");
+    shell.run(&words).succeeds();
+    assert!(shell.read("out").len() < whole.len());
+}
+
+/// Whether the run without that output has ended, or was killed before it named its own.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_was_moved_back_after_another_was_complete_stays() {
+    for out in ["out.jsonl", "out.jsonl --keep max:n", "out/", "out/ --keep max:n"] {
+        for (is_killed, some_are_new) in [(false, false), (true, false), (true, true)] {
+            // A folder of choices does not tell which of both its files are.
+            if some_are_new && out == "out/ --keep max:n" {
+                continue;
+            }
+            let what = format!("{out}, {is_killed}, {some_are_new}");
+            let shell = Shell::new();
+            shards(&shell);
+            let words = format!("dedup i.twx in -q --removed gone --skip-known -o {out}");
+            let place = out.split(' ').next().unwrap_or_default().trim_end_matches('/');
+            let sums = || {
+                shell.sh(&format!("find {place} -type f ! -name '*.part' | sort | xargs md5sum"))
+            };
+            let back = format!(
+                "if [ -d away ]; then mkdir -p {place}; cp -r away/* {place}; rm -r away; \
+                 else mv away {place}; fi"
+            );
+            shell.run(&words).succeeds();
+            let whole = sums().stdout;
+            shell.sh(&format!("mv {place} away; rm gone")).succeeds();
+            if some_are_new {
+                let id = shell.ids()[0].clone();
+                shell.run(&format!("remove i.twx -q {id}")).succeeds();
+            }
+            if is_killed {
+                killed_at_rename(&shell, &words);
+            } else {
+                shell.run(&words).succeeds();
+            }
+            shell.sh(&back).succeeds();
+            for _ in 0..2 {
+                shell.run(&words).fails_with("an earlier run has written");
+                assert_eq!(sums().stdout, whole, "{what}");
+            }
+            if is_killed {
+                shell
+                    .sh(&format!(
+                        "mkdir away; find {place} -type f ! -name '*.part' -exec mv {{}} away \\;"
+                    ))
+                    .succeeds();
+            } else {
+                shell.sh(&format!("mv {place} away")).succeeds();
+            }
+            shell.run(&words).succeeds();
+            let records = shell.sh(&format!("find {place} -type f | xargs cat | wc -l")).stdout;
+            assert_eq!(records.trim(), if some_are_new { "1" } else { "0" }, "{what}");
+            shell.run(&words).succeeds();
+            shell.assert_clean();
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_has_kept_nothing_does_not_take_the_partial_file_of_another() {
+    let shell = Shell::new();
+    let lines = |from: u64| -> String {
+        let line = |n| format!("{{\"id\":\"{n}\",\"text\":\"{}\"}}\n", text(n, 0, 40));
+        (from..from + 50).map(line).collect()
+    };
+    shell.write("a.jsonl", lines(0));
+    shell.write("b.jsonl", lines(100));
+    shell.run("add i.twx -q a.jsonl").succeeds();
+    let words = |input: &str| format!("dedup i.twx {input}.jsonl -q --skip-known -o out");
+    killed_at_rename(&shell, &words("a"));
+    killed_at_rename(&shell, &words("b"));
+    shell.run(&words("a")).fails_with("belongs to an interrupted run of another command");
+    shell.run(&words("b")).succeeds();
+    assert_eq!(String::from_utf8(shell.read("out")).expect("text"), lines(100));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_new_does_not_replace_what_was_just_completed() {
+    let shell = begin(300);
+    let words = "dedup i.twx in.jsonl -q --skip-known -o out --removed gone";
+    let unbroken = shell.copy();
+    unbroken.run(words).succeeds();
+    killed_at_rename(&shell, words);
+    let more = format!("{{\"id\":\"more\",\"text\":\"{}\"}}\n", text(999_999, 0, 40));
+    shell.write("in.jsonl", [&shell.read("in.jsonl")[..], more.as_bytes()].concat());
+    shell.run(words).fails_with("the run to it that was interrupted is complete now");
+    assert!(shell.read("out") == unbroken.read("out") && !shell.read("out").is_empty());
+    shell.sh("mv out away").succeeds();
+    shell.run(words).succeeds();
+    assert!(String::from_utf8(shell.read("out")).expect("text").ends_with(&more));
+}
+
+#[test]
+fn the_same_records_in_files_of_other_lengths_do_not_replace_an_output_by_less() {
+    let shell = begin(300);
+    let words = "dedup i.twx in.jsonl -q --skip-known -o out --removed gone";
+    shell.run(words).succeeds();
+    let whole = shell.read("out");
+    let wider = String::from_utf8(shell.read("in.jsonl")).expect("text");
+    shell.write("in.jsonl", wider.replace("\"text\"", "\"n\":1,\"text\""));
+    shell.run(words).fails_with("an earlier run has written");
+    assert!(shell.read("out") == whole);
+}
