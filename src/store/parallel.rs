@@ -1,6 +1,6 @@
 //! Distributes work over threads if there is enough of it: distribution costs some 20 us.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,6 +25,17 @@ pub(crate) fn map<T: Send, R: Send>(
         true => map_with_caller(items, &apply),
         false => items.into_iter().map(apply).collect(),
     }
+}
+
+/// Work that may fail.
+pub(crate) type Work<'w> = Box<dyn FnOnce() -> Result<()> + Send + 'w>;
+
+/// Does all work, on several threads if `shared`. If several parts fail, this returns the error of
+/// a read or a write, if there is one: after it, the storage refuses what others do.
+pub(crate) fn all(work: Vec<Work<'_>>, shared: bool) -> Result<()> {
+    let mut results = map(work, shared, |part| part());
+    results.sort_by_key(|result| !matches!(result, Err(Error::Io { .. } | Error::Damaged { .. })));
+    results.into_iter().collect()
 }
 
 /// Calls two functions at once: the first here, the second on a thread of the pool if it has
@@ -121,7 +132,6 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Barrier;
 
@@ -150,6 +160,22 @@ mod tests {
         };
         let workers = map((0..threads).collect(), true, meet);
         assert!(workers.contains(&thread::current().id()));
+    }
+
+    #[test]
+    fn of_several_errors_the_cause_is_returned() {
+        let refused = || Err(Error::Full { path: "x".into() });
+        let failed = || {
+            let source = std::io::Error::other("no space");
+            Err(Error::Io { path: "x".into(), action: "writing", source })
+        };
+        for shared in [false, true] {
+            let work: Vec<Work<'_>> = vec![Box::new(refused), Box::new(failed), Box::new(refused)];
+            let error = all(work, shared).expect_err("an error");
+            assert!(matches!(error, Error::Io { .. }), "{error}");
+            assert!(all(vec![Box::new(refused), Box::new(|| Ok(()))], shared).is_err());
+            assert!(all(vec![Box::new(|| Ok(()))], shared).is_ok());
+        }
     }
 
     #[test]

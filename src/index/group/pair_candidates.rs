@@ -48,12 +48,14 @@ pub(crate) struct PairCandidates<'s> {
     undecided: Option<(usize, usize)>,
     /// The groups of the bucket with several documents.
     large: FxHashMap<usize, Docs>,
+    /// Whether all buckets have been read.
+    is_done: bool,
 }
 
 impl<'s> PairCandidates<'s> {
     pub(crate) fn new(snapshot: &'s Snapshot, probe: Probe, least: usize) -> Self {
         let groups = Groups::new(snapshot, probe);
-        Self { groups, least, undecided: None, large: FxHashMap::default() }
+        Self { groups, least, undecided: None, large: FxHashMap::default(), is_done: false }
     }
 
     /// Finds the next two groups. Returns `None` at the end, and while the pairs that are compared
@@ -66,7 +68,8 @@ impl<'s> PairCandidates<'s> {
             };
             let Some((left, right)) = two else {
                 self.large.clear();
-                if !self.groups.next_bucket()? {
+                self.is_done = !self.groups.next_bucket()?;
+                if self.is_done {
                     return Ok(None);
                 }
                 continue;
@@ -95,7 +98,13 @@ impl<'s> PairCandidates<'s> {
         }
     }
 
-    /// Finds the next groups, up to a number, whose pairs are to be compared together.
+    /// Whether no groups are left.
+    pub(crate) fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    /// Finds the next groups, up to a number of pairs of groups, that are to be compared together.
+    /// Ends early if they have many documents, which all take memory.
     pub(crate) fn next_many(
         &mut self,
         most: usize,
@@ -104,13 +113,17 @@ impl<'s> PairCandidates<'s> {
         if let Some(counts) = counts.as_deref_mut() {
             counts.expect_nothing();
         }
-        let mut found = Vec::new();
+        /// The documents, counted in each pair of groups, from which on no more follow.
+        const MANY: usize = 1 << 17;
+        let (mut found, mut documents) = (Vec::new(), 0);
         while found.len() < most
+            && documents < MANY
             && let Some(similar) = self.next(counts.as_deref_mut())?
         {
             if let Some(counts) = counts.as_deref_mut() {
                 counts.expect(&similar.left, similar.right.as_deref());
             }
+            documents += similar.left.len() + similar.right.as_ref().map_or(0, |it| it.len());
             found.push(similar);
         }
         Ok(found)

@@ -45,7 +45,8 @@ pub struct Pair {
 ///
 /// Memory: once more the [cache size](crate::IndexOptions::cache_bytes) for signatures, 1.25 times
 /// as much if texts are compared, about 30 bytes for each document of the largest bucket, and the
-/// ids of two groups of documents with equal signatures.
+/// ids of two groups of documents with equal signatures. If texts are compared, some 200 bytes for
+/// each document of the groups that are compared together: 200,000 documents, or two groups.
 ///
 /// ```
 /// # fn main() -> twindex::Result<()> {
@@ -70,8 +71,6 @@ pub struct Pairs<'s> {
     texts: Option<PairTexts<'s>>,
     /// Groups that were found while the texts of those before were compared.
     gathered: Vec<Similar>,
-    /// Whether more of them may follow.
-    more: bool,
     /// Similar groups that were found ahead of those being reported.
     ahead: VecDeque<Similar>,
     /// The documents on the left with their ids, and the first of them; read on first use.
@@ -108,7 +107,6 @@ impl<'s> Pairs<'s> {
             recall: probe.recall(),
             texts: None,
             gathered: Vec::new(),
-            more: true,
             ahead: VecDeque::new(),
             left: None,
             block: None,
@@ -207,25 +205,23 @@ impl<'s> Pairs<'s> {
         };
         while self.ahead.is_empty() {
             if texts.is_done() {
-                if self.gathered.is_empty() && self.more {
+                if self.gathered.is_empty() && !self.candidates.is_done() {
                     let counts = self.counts.as_mut();
                     self.gathered = self.candidates.next_many(TOGETHER, counts)?;
                 }
                 if self.gathered.is_empty() {
                     return Ok(None);
                 }
-                self.more = self.counts.is_some() || self.gathered.len() == TOGETHER;
                 texts.take(take(&mut self.gathered));
             }
-            let is_next = self.gathered.is_empty() && self.more && self.counts.is_none();
-            self.ahead = match is_next {
+            let is_next = self.gathered.is_empty() && !self.candidates.is_done();
+            self.ahead = match is_next && self.counts.is_none() {
                 true => {
                     let mut gathered = Ok(Vec::new());
                     let candidates = &mut self.candidates;
                     let gather = || gathered = candidates.next_many(TOGETHER, None);
                     let ahead = parallel::both(|| texts.next(), gather);
                     self.gathered = gathered?;
-                    self.more = !self.gathered.is_empty();
                     ahead?
                 }
                 false => texts.next()?,

@@ -167,10 +167,6 @@ pub(crate) fn append<'a>(
     rows: &(impl Iterator<Item = Rows<'a>> + Clone + Sync),
     shared: bool,
 ) -> Result<()> {
-    let signatures = || {
-        let signatures = rows.clone().map(|row| (row.doc, row.signature));
-        append_to(txn, path, SIGNATURES, signatures)
-    };
     let others = || {
         append_to(txn, path, DOCUMENTS, rows.clone().map(|row| (row.doc, row.record)))?;
         let texts = rows.clone().filter_map(|row| Some((row.doc, row.text?)));
@@ -178,8 +174,11 @@ pub(crate) fn append<'a>(
         let fingerprints = rows.clone().filter_map(|row| Some((row.doc, row.fingerprints?)));
         append_to(txn, path, FINGERPRINTS, fingerprints)
     };
-    let parts: Vec<&(dyn Fn() -> Result<()> + Sync)> = vec![&signatures, &others];
-    parallel::map(parts, shared, |write| write()).into_iter().collect()
+    let signatures = || {
+        let signatures = rows.clone().map(|row| (row.doc, row.signature));
+        append_to(txn, path, SIGNATURES, signatures)
+    };
+    parallel::all(vec![Box::new(others), Box::new(signatures)], shared)
 }
 
 /// Appends rows to a table, which is only opened if there are any: not every index uses it.

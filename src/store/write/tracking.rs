@@ -124,10 +124,10 @@ impl<'t> ClusterRows<'t> {
             insert_in_order(members, path, keys.into_iter().map(|key| (key, Vec::new())))
         };
         let shared = places.len() >= parallel::MIN_DOCUMENTS;
-        let work: Vec<Box<dyn FnOnce() -> Result<()> + Send>> =
-            vec![Box::new(write_clusters), Box::new(note), Box::new(write_members)];
         *changes += places.len() as u64;
-        parallel::map(work, shared, |write| write()).into_iter().collect()
+        let work: Vec<parallel::Work<'_>> =
+            vec![Box::new(write_clusters), Box::new(note), Box::new(write_members)];
+        parallel::all(work, shared)
     }
 
     /// Takes a removed document out of its cluster, and notes the id that it had. Returns the
