@@ -79,7 +79,7 @@ Inserted(added=7712, replaced=0, unchanged=12288, skipped=0)
 
 
 #: Programs that need an engine. `tests/spark` runs the first.
-ON_ENGINES = ["spark_dedup.py", "ray_data.py"]
+ON_ENGINES = ["spark_dedup.py", "ray_data.py", "daft_frame.py"]
 
 
 def test_every_example_is_run() -> None:
@@ -87,10 +87,11 @@ def test_every_example_is_run() -> None:
     assert sorted(path.name for path in EXAMPLES.glob("*.py")) == sorted(programs)
 
 
-def test_the_example_for_ray_data() -> None:
-    pytest.importorskip("ray")
+@pytest.mark.parametrize(("name", "package"), [("ray_data.py", "ray"), ("daft_frame.py", "daft")])
+def test_the_example_for_another_engine(name: str, package: str) -> None:
+    pytest.importorskip(package)
     done = subprocess.run(
-        [sys.executable, EXAMPLES / "ray_data.py"], capture_output=True, text=True, timeout=200
+        [sys.executable, EXAMPLES / name], capture_output=True, text=True, timeout=200
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "200 similar pairs, 400 of 600 kept\nas a single index: True\n"
