@@ -28,6 +28,7 @@ impl DocMap {
         }
     }
 
+    #[inline]
     pub(crate) fn set(&mut self, doc: DocNo, value: u32) {
         let place = doc.0 as usize;
         if place / PAGE >= self.pages.len() {

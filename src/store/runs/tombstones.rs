@@ -18,6 +18,7 @@ const fn piece(doc: DocNo) -> u16 {
 }
 
 impl Tombstones {
+    #[inline]
     pub(crate) fn contains(&self, doc: DocNo) -> bool {
         self.pieces.get(&piece(doc)).is_some_and(|bitmap| bitmap.contains(doc.0))
     }
