@@ -144,8 +144,8 @@ impl Targets {
         })
     }
 
-    /// Whether what an interrupted run has written would replace something on this machine. It names
-    /// its files in their order, so those from its first partial file on are not its own.
+    /// Whether what an interrupted run has written would replace something on this machine. The run
+    /// names its files in order, so those from its first partial file on are not its own.
     pub(crate) fn would_replace(&self) -> bool {
         let is_there = |file: &Path| file.metadata().is_ok_and(|found| found.len() > 0);
         match (&self.out, &self.delivery) {
