@@ -208,7 +208,7 @@ fn check_finished(
         return Ok(None);
     }
     let Some(mut before) = stored(plan, index)? else { return Ok(None) };
-    if !before.is_still_there(plan)? {
+    if before.records < before.most && !before.is_still_there(plan)? {
         before.records = before.most;
     }
     if before.records == 0 || !targets.is_there()? {
