@@ -1,39 +1,63 @@
-//! Compares stored texts of a snapshot, many pairs at a time.
+//! Compares texts, many pairs at a time.
 
 use crate::error::Result;
-use crate::index::ask::verify::{Elements, LARGE_BATCH, TextKey, text_key};
+use crate::index::ask::verify::{Comparison, Elements, LARGE_BATCH, TextKey, text_key};
 use crate::index::snapshot::Snapshot;
 use crate::store::{DocNo, parallel};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Computes exact similarities between documents of a snapshot, on all threads. Keeps recently used
-/// elements in memory, up to the cache size of the index. Those that are being compared take up to
-/// a quarter of it besides.
-pub(crate) struct Verifier<'s> {
-    snapshot: &'s Snapshot,
-    /// Recently used elements. When they fill half the cache, they replace `old`.
+/// Where the texts of documents come from.
+pub(crate) trait Texts: Sync {
+    /// What identifies the text of a document.
+    fn key(&self, doc: DocNo) -> Result<TextKey>;
+
+    /// The elements of the text of a document.
+    fn elements(&self, doc: DocNo) -> Result<Elements>;
+
+    /// The memory for elements, in bytes.
+    fn room(&self) -> usize;
+}
+
+impl Texts for &Snapshot {
+    fn key(&self, doc: DocNo) -> Result<TextKey> {
+        text_key(&self.view(), doc)
+    }
+
+    fn elements(&self, doc: DocNo) -> Result<Elements> {
+        Elements::read(&self.view(), self.sketcher(), doc)
+    }
+
+    fn room(&self) -> usize {
+        self.reader().engine().cache_bytes()
+    }
+}
+
+/// Compares documents exactly, on all threads. Keeps recently used elements in memory, as many as
+/// there is room for. Those that are being compared take up to a quarter of the room besides.
+pub(crate) struct Verifier<T> {
+    source: T,
+    /// Recently used elements. When they fill half the room, they replace `old`.
     young: FxHashMap<TextKey, Arc<Elements>>,
     old: FxHashMap<TextKey, Arc<Elements>>,
     /// The size of `young` in bytes.
     bytes: usize,
 }
 
-/// Two different texts of documents to compare, and the places in the answer that wait for their
-/// similarity.
+/// Two different texts of documents to compare, and the places in the answer that wait for it.
 struct Comparing {
     texts: [(TextKey, DocNo); 2],
     places: Vec<usize>,
 }
 
-impl<'s> Verifier<'s> {
-    pub(crate) fn new(snapshot: &'s Snapshot) -> Self {
-        Self { snapshot, young: FxHashMap::default(), old: FxHashMap::default(), bytes: 0 }
+impl<T: Texts> Verifier<T> {
+    pub(crate) fn new(source: T) -> Self {
+        Self { source, young: FxHashMap::default(), old: FxHashMap::default(), bytes: 0 }
     }
 
-    /// The exact similarities of pairs of documents, in their order.
-    pub(crate) fn similarities(&mut self, pairs: &[(DocNo, DocNo)]) -> Result<Vec<f64>> {
-        let mut similarities = vec![1.0; pairs.len()];
+    /// Compares pairs of documents. Returns the results in their order.
+    pub(crate) fn compare(&mut self, pairs: &[(DocNo, DocNo)]) -> Result<Vec<Comparison>> {
+        let mut results = vec![Comparison::OF_EQUALS; pairs.len()];
         let comparings = self.distinct(pairs)?;
         let mut rest = &comparings[..];
         while !rest.is_empty() {
@@ -41,14 +65,14 @@ impl<'s> Verifier<'s> {
             let elements = self.elements(now.iter().flat_map(|comparing| comparing.texts))?;
             let compared = parallel::map(now.iter().collect(), pays(now.len()), |comparing| {
                 let [a, b] = comparing.texts.map(|(key, _)| elements.get(&key));
-                a.zip(b).map_or(0.0, |(a, b)| a.compare(b).similarity)
+                a.zip(b).map_or(Comparison::OF_STRANGERS, |(a, b)| a.compare(b))
             });
-            for (comparing, similarity) in now.iter().zip(compared) {
-                comparing.places.iter().for_each(|place| similarities[*place] = similarity);
+            for (comparing, result) in now.iter().zip(compared) {
+                comparing.places.iter().for_each(|place| results[*place] = result);
             }
             rest = later;
         }
-        Ok(similarities)
+        Ok(results)
     }
 
     /// Splits documents into parts with equal elements, as [`split_all`](Self::split_all).
@@ -114,20 +138,20 @@ impl<'s> Verifier<'s> {
     fn keys(&self, mut docs: Vec<DocNo>) -> Result<FxHashMap<DocNo, TextKey>> {
         docs.sort_unstable();
         docs.dedup();
-        let view = self.snapshot.view();
         let shared = pays(docs.len());
-        parallel::map(docs, shared, |doc| Ok((doc, text_key(&view, doc)?))).into_iter().collect()
+        let keyed = parallel::map(docs, shared, |doc| Ok((doc, self.source.key(doc)?)));
+        keyed.into_iter().collect()
     }
 
-    /// The number of items, at least one, whose elements a quarter of the cache holds.
-    fn fitting<T, const N: usize>(
+    /// The number of items, at least one, whose elements a quarter of the room holds.
+    fn fitting<I, const N: usize>(
         &self,
-        items: &[T],
-        texts: impl Fn(&T) -> [(TextKey, DocNo); N],
+        items: &[I],
+        texts: impl Fn(&I) -> [(TextKey, DocNo); N],
     ) -> usize {
-        let most = self.snapshot.reader().engine().cache_bytes() as u64 / 4;
+        let most = self.source.room() as u64 / 4;
         let (mut counted, mut bytes) = (FxHashSet::default(), 0_u64);
-        let fits = |item: &&T| {
+        let fits = |item: &&I| {
             for (key, _) in texts(item) {
                 if counted.insert(key) {
                     // A text has hardly more shingles than bytes.
@@ -139,7 +163,7 @@ impl<'s> Verifier<'s> {
         items.iter().take_while(fits).count().max(1)
     }
 
-    /// The elements of texts, from memory or from the file.
+    /// The elements of texts, from memory or from the source.
     fn elements(
         &mut self,
         texts: impl IntoIterator<Item = (TextKey, DocNo)>,
@@ -165,9 +189,8 @@ impl<'s> Verifier<'s> {
                 },
             }
         }
-        let (view, sketcher) = (self.snapshot.view(), self.snapshot.sketcher());
-        let shared = pays(missing.len());
-        let read = |(key, doc)| Ok((key, Arc::new(Elements::read(&view, sketcher, doc)?)));
+        let (source, shared) = (&self.source, pays(missing.len()));
+        let read = |(key, doc)| Ok((key, Arc::new(source.elements(doc)?)));
         for read in parallel::map(missing.into_iter().collect(), shared, read) {
             let (key, elements) = read?;
             found.insert(key, Arc::clone(&elements));
@@ -181,7 +204,7 @@ impl<'s> Verifier<'s> {
         /// The memory of one entry besides its elements, in bytes.
         const ENTRY_BYTES: usize = 64;
         self.bytes += elements.bytes() + ENTRY_BYTES;
-        if 2 * self.bytes > self.snapshot.reader().engine().cache_bytes() {
+        if 2 * self.bytes > self.source.room() {
             self.old = std::mem::take(&mut self.young);
             self.bytes = elements.bytes() + ENTRY_BYTES;
         }

@@ -89,7 +89,7 @@ impl Elements {
                 let share = (1.0 + of_b / of_a) * similarity / (1.0 + similarity);
                 Comparison { similarity, share: if of_a > 0.0 { share.min(1.0) } else { 0.0 } }
             }
-            _ => Comparison { similarity: 0.0, share: 0.0 },
+            _ => Comparison::OF_STRANGERS,
         }
     }
 
@@ -119,6 +119,14 @@ pub(crate) struct Comparison {
     pub(crate) similarity: f64,
     /// The share of the first that the second contains.
     pub(crate) share: f64,
+}
+
+impl Comparison {
+    /// The result for equal texts.
+    pub(crate) const OF_EQUALS: Self = Self { similarity: 1.0, share: 1.0 };
+
+    /// The result for texts that have nothing in common.
+    pub(crate) const OF_STRANGERS: Self = Self { similarity: 0.0, share: 0.0 };
 }
 
 /// Compares the elements of a query with those of a document.

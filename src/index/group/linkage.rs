@@ -20,7 +20,7 @@ pub(crate) struct Job<'s, 'w> {
     pub(crate) least: usize,
     pub(crate) threshold: f64,
     /// Compares texts; `None` for estimates.
-    pub(crate) verifier: Option<Verifier<'s>>,
+    pub(crate) verifier: Option<Verifier<&'s Snapshot>>,
     pub(crate) watch: Watch<'w>,
 }
 
@@ -33,8 +33,8 @@ impl Job<'_, '_> {
     /// Which pairs of documents with enough equal lanes are similar.
     pub(crate) fn are_similar(&mut self, pairs: &[(DocNo, DocNo)]) -> Result<Vec<bool>> {
         let Some(verifier) = &mut self.verifier else { return Ok(vec![true; pairs.len()]) };
-        let similarities = verifier.similarities(pairs)?;
-        Ok(similarities.iter().map(|similarity| *similarity >= self.threshold).collect())
+        let compared = verifier.compare(pairs)?;
+        Ok(compared.iter().map(|result| result.similarity >= self.threshold).collect())
     }
 
     /// Splits documents with equal signatures into parts with equal content. Without texts, there

@@ -18,7 +18,7 @@ type Parts = Arc<[Docs]>;
 
 /// Splits groups by their texts, and compares the texts of the parts.
 pub(crate) struct PairTexts<'s> {
-    verifier: Verifier<'s>,
+    verifier: Verifier<&'s Snapshot>,
     /// The least similarity.
     least: f64,
     /// Groups that are not split yet.
@@ -79,8 +79,8 @@ impl<'s> PairTexts<'s> {
             Some((*similar.left.first()?, *right.first()?))
         };
         let pairs: Vec<(DocNo, DocNo)> = parts.iter().filter_map(firsts).collect();
-        let compared = self.verifier.similarities(&pairs)?;
-        let scored = parts.into_iter().zip(compared);
+        let compared = self.verifier.compare(&pairs)?;
+        let scored = parts.into_iter().zip(compared.iter().map(|result| result.similarity));
         let similar = scored.filter(|(_, similarity)| *similarity >= self.least);
         let score = |(similar, similarity)| Similar { score: Score::Exact(similarity), ..similar };
         Ok(similar.map(score).collect())
