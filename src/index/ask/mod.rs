@@ -1,7 +1,9 @@
 //! Queries about one document: which documents are similar to it, and which contain it.
 
 pub(crate) mod bucket_sizes;
+pub(crate) mod cache;
 pub(crate) mod containment;
+pub(crate) mod exact_text;
 pub(crate) mod known;
 pub(crate) mod matches;
 pub(crate) mod outline;

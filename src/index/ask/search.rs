@@ -2,12 +2,11 @@
 
 use crate::error::Result;
 use crate::estimate::{equal_lanes, least_equal_lanes};
-use crate::hash::TextHash;
+use crate::index::ask::exact_text::ExactText;
 use crate::index::ask::matches::Score;
-use crate::index::ask::verify::{Comparison, Margins, best, text_key};
+use crate::index::ask::verify::{Comparison, Margins, text_key};
 use crate::lsh::{BandPlan, Probe, WordRange, word};
 use crate::params::Threshold;
-use crate::sketch::Sketcher;
 use crate::store::{
     Asked, BandNo, Bucket, CandidateLimit, ChunkTable, DocNo, DocTable, Settings, View,
 };
@@ -71,30 +70,6 @@ pub(crate) fn buckets(lanes: &[u8], plan: BandPlan, probe: Probe) -> Vec<Bucket>
         words: probe.bucket(word(lanes, band, plan.depth()), plan),
     };
     (0..probe.bands()).map(bucket).collect()
-}
-
-/// A text to compare exactly, and the minimum similarity.
-#[derive(Clone, Copy)]
-pub(crate) struct ExactText<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) sketcher: &'a Sketcher,
-    pub(crate) threshold: f64,
-    /// The least share of the text that a similar document contains, if one is asked for.
-    pub(crate) contained: Option<f64>,
-}
-
-impl ExactText<'_> {
-    /// The score of a document that is compared with the text, if it is similar enough and contains
-    /// enough of it.
-    pub(crate) fn score(&self, comparison: Comparison) -> Option<Score> {
-        let Comparison { similarity, share } = comparison;
-        let contains = self.contained.is_none_or(|least| share >= least);
-        let score = || match self.contained {
-            Some(_) => Score::Contained { similarity, share },
-            None => Score::Exact(similarity),
-        };
-        (similarity >= self.threshold && contains).then(score)
-    }
 }
 
 /// Which buckets a search reads, and how many equal lanes a candidate needs.
@@ -191,7 +166,7 @@ pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
         return Ok(Similar { found: Vec::new(), limited });
     }
     candidates.sort_unstable_by_key(|(equal, doc)| (Reverse(*equal), *doc));
-    let found = best(view, exact, &candidates, most)?;
+    let found = exact.best(view, &candidates, most)?;
     Ok(Similar { found, limited })
 }
 
@@ -212,7 +187,6 @@ fn first_copies<P: ChunkTable, D: DocTable>(
     const OTHERS: usize = 16;
     let bucket = Bucket { band: BandNo(0), words: WordRange::only(word(lanes, 0, plan.depth())) };
     let Some(docs) = view.crowd(bucket, CROWD)? else { return Ok(None) };
-    let text = exact.map(|exact| (TextHash::of(exact.text.as_bytes()), exact.text.len() as u64));
     let (mut found, mut others) = (Vec::with_capacity(most), 0);
     for doc in docs.into_iter().filter(|doc| view.is_live(*doc) && counts(*doc)) {
         let score = match (exact, view.with_lanes(doc, |other| other == lanes)?) {
@@ -222,8 +196,8 @@ fn first_copies<P: ChunkTable, D: DocTable>(
                 continue;
             }
             (None, true) => Some(Score::Estimated(lanes.len())),
-            (Some(exact), true) => match text == Some(text_key(view, doc)?) {
-                true => exact.score(Comparison { similarity: 1.0, share: 1.0 }),
+            (Some(exact), true) => match exact.key == text_key(view, doc)? {
+                true => exact.score(Comparison::OF_EQUALS),
                 // Its shingles may be the same, which only a comparison tells.
                 false => return Ok(None),
             },

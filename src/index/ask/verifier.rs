@@ -1,6 +1,7 @@
 //! Compares texts, many pairs at a time.
 
 use crate::error::Result;
+use crate::index::ask::exact_text::ElementCache;
 use crate::index::ask::verify::{Comparison, Elements, LARGE_BATCH, TextKey, text_key};
 use crate::index::snapshot::Snapshot;
 use crate::store::{DocNo, parallel};
@@ -15,7 +16,7 @@ pub(crate) trait Texts: Sync {
     /// The elements of the text of a document.
     fn elements(&self, doc: DocNo) -> Result<Elements>;
 
-    /// The memory for elements, in bytes.
+    /// The memory for elements that were compared recently, in bytes.
     fn room(&self) -> usize;
 }
 
@@ -33,15 +34,11 @@ impl Texts for &Snapshot {
     }
 }
 
-/// Compares documents exactly, on all threads. Keeps recently used elements in memory, as many as
-/// there is room for. Those that are being compared take up to a quarter of the room besides.
+/// Compares documents exactly, on all threads. Elements that are being compared take up to a quarter
+/// of the room, besides those that the cache keeps.
 pub(crate) struct Verifier<T> {
     source: T,
-    /// Recently used elements. When they fill half the room, they replace `old`.
-    young: FxHashMap<TextKey, Arc<Elements>>,
-    old: FxHashMap<TextKey, Arc<Elements>>,
-    /// The size of `young` in bytes.
-    bytes: usize,
+    cache: Arc<ElementCache>,
 }
 
 /// Two different texts of documents to compare, and the places in the answer that wait for it.
@@ -50,13 +47,20 @@ struct Comparing {
     places: Vec<usize>,
 }
 
+impl<'s> Verifier<&'s Snapshot> {
+    /// Compares documents of a snapshot. The cache is as large as that of the index.
+    pub(crate) fn of(snapshot: &'s Snapshot) -> Self {
+        Self::new(snapshot, Arc::new(ElementCache::of_bytes(snapshot.room())))
+    }
+}
+
 impl<T: Texts> Verifier<T> {
-    pub(crate) fn new(source: T) -> Self {
-        Self { source, young: FxHashMap::default(), old: FxHashMap::default(), bytes: 0 }
+    pub(crate) fn new(source: T, cache: Arc<ElementCache>) -> Self {
+        Self { source, cache }
     }
 
     /// Compares pairs of documents. Returns the results in their order.
-    pub(crate) fn compare(&mut self, pairs: &[(DocNo, DocNo)]) -> Result<Vec<Comparison>> {
+    pub(crate) fn compare(&self, pairs: &[(DocNo, DocNo)]) -> Result<Vec<Comparison>> {
         let mut results = vec![Comparison::OF_EQUALS; pairs.len()];
         let comparings = self.distinct(pairs)?;
         let mut rest = &comparings[..];
@@ -76,14 +80,14 @@ impl<T: Texts> Verifier<T> {
     }
 
     /// Splits documents into parts with equal elements, as [`split_all`](Self::split_all).
-    pub(crate) fn split_by_content(&mut self, docs: &[DocNo]) -> Result<Vec<Vec<DocNo>>> {
+    pub(crate) fn split_by_content(&self, docs: &[DocNo]) -> Result<Vec<Vec<DocNo>>> {
         Ok(self.split_all(&[docs])?.pop().unwrap_or_default())
     }
 
     /// Splits each group of documents into parts with equal elements. The order of the parts
     /// depends on the elements, not on the numbers. Reads each distinct text once.
     pub(crate) fn split_all<G: AsRef<[DocNo]>>(
-        &mut self,
+        &self,
         groups: &[G],
     ) -> Result<Vec<Vec<Vec<DocNo>>>> {
         let large = groups.iter().map(AsRef::as_ref).filter(|docs| docs.len() > 1);
@@ -163,52 +167,17 @@ impl<T: Texts> Verifier<T> {
         items.iter().take_while(fits).count().max(1)
     }
 
-    /// The elements of texts, from memory or from the source.
+    /// The elements of texts, from the cache or from the source.
     fn elements(
-        &mut self,
+        &self,
         texts: impl IntoIterator<Item = (TextKey, DocNo)>,
     ) -> Result<FxHashMap<TextKey, Arc<Elements>>> {
-        let mut found: FxHashMap<TextKey, Arc<Elements>> = FxHashMap::default();
-        let mut missing: FxHashMap<TextKey, DocNo> = FxHashMap::default();
-        for (key, doc) in texts {
-            if found.contains_key(&key) || missing.contains_key(&key) {
-                continue;
-            }
-            match self.young.get(&key).cloned() {
-                Some(elements) => {
-                    found.insert(key, elements);
-                }
-                None => match self.old.remove(&key) {
-                    Some(elements) => {
-                        found.insert(key, Arc::clone(&elements));
-                        self.keep(key, elements);
-                    }
-                    None => {
-                        missing.insert(key, doc);
-                    }
-                },
-            }
-        }
-        let (source, shared) = (&self.source, pays(missing.len()));
-        let read = |(key, doc)| Ok((key, Arc::new(source.elements(doc)?)));
-        for read in parallel::map(missing.into_iter().collect(), shared, read) {
-            let (key, elements) = read?;
-            found.insert(key, Arc::clone(&elements));
-            self.keep(key, elements);
-        }
-        Ok(found)
-    }
-
-    /// Remembers elements; forgets the oldest ones if there are too many.
-    fn keep(&mut self, key: TextKey, elements: Arc<Elements>) {
-        /// The memory of one entry besides its elements, in bytes.
-        const ENTRY_BYTES: usize = 64;
-        self.bytes += elements.bytes() + ENTRY_BYTES;
-        if 2 * self.bytes > self.source.room() {
-            self.old = std::mem::take(&mut self.young);
-            self.bytes = elements.bytes() + ENTRY_BYTES;
-        }
-        self.young.insert(key, elements);
+        let texts: FxHashMap<TextKey, DocNo> = texts.into_iter().collect();
+        let shared = pays(texts.len());
+        let read = parallel::map(texts.into_iter().collect(), shared, |(key, doc)| {
+            Ok((key, self.cache.get_or(key, || self.source.elements(doc))?))
+        });
+        read.into_iter().collect()
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::estimate::{Overlap, weighted_jaccard};
 use crate::hash::{TextHash, fmix64};
-use crate::index::ask::matches::Score;
-use crate::index::ask::search::{Candidate, ExactText};
+use crate::index::ask::cache::Cached;
+use crate::index::ask::search::Candidate;
 use crate::lsh::{Margin, Probe};
 use crate::params::{Recall, Threshold};
 use crate::sketch::Sketcher;
@@ -104,8 +104,10 @@ impl Elements {
                 .fold(weights.len() as u64, chained),
         }
     }
+}
 
-    pub(crate) fn bytes(&self) -> usize {
+impl Cached for Elements {
+    fn bytes(&self) -> usize {
         match self {
             Self::Set(hashes) => size_of_val(&hashes[..]),
             Self::Weighted(weights) => size_of_val(&weights[..]),
@@ -177,52 +179,6 @@ pub(crate) fn verified<P: ChunkTable + Sync, D: DocTable + Sync>(
     Ok(found)
 }
 
-/// The `most` candidates with the highest exact similarity that an exact text asks for, ties by
-/// number. The caller passes candidates with the most equal lanes first, then by number.
-pub(crate) fn best<P: ChunkTable, D: DocTable>(
-    view: &View<'_, P, D>,
-    exact: ExactText<'_>,
-    candidates: &[Candidate],
-    most: usize,
-) -> Result<Vec<(Score, DocNo)>> {
-    let asked = Elements::of_stored(exact.text, exact.sketcher)?;
-    let mut best: Vec<(Score, DocNo)> = Vec::new();
-    let mut of_text: FxHashMap<TextKey, Comparison> = FxHashMap::default();
-    for &(_, doc) in candidates {
-        // Equal documents agree in all lanes, so they come first and in the order of their numbers.
-        if best.len() >= most && best.iter().all(|(score, _)| score.similarity(0) >= 1.0) {
-            break;
-        }
-        let compare = || compare(view, exact.sketcher, &asked, doc);
-        let comparison = match candidates.len() {
-            0..LARGE_BATCH => compare()?,
-            _ => memoized(&mut of_text, text_key(view, doc)?, compare)?,
-        };
-        if let Some(score) = exact.score(comparison) {
-            let at = best.partition_point(|(other, number)| {
-                other.order(score).is_gt() || (other.order(score).is_eq() && *number < doc)
-            });
-            best.insert(at, (score, doc));
-            best.truncate(most);
-        }
-    }
-    Ok(best)
-}
-
-/// What a text compares to, computed on the first request and remembered.
-fn memoized<T: Copy>(
-    of_text: &mut FxHashMap<TextKey, T>,
-    key: TextKey,
-    exact: impl FnOnce() -> Result<T>,
-) -> Result<T> {
-    if let Some(known) = of_text.get(&key) {
-        return Ok(*known);
-    }
-    let known = exact()?;
-    of_text.insert(key, known);
-    Ok(known)
-}
-
 /// The margin of the last query. Computing one takes about 0.1 ms, and successive queries mostly
 /// use the same parameters.
 #[derive(Debug, Default)]
@@ -277,7 +233,8 @@ mod tests {
         document.text = Some("no weights".into());
         let mut txn = index.begin_write().expect("begun");
         txn.insertion().document(document).expect("inserted");
-        let checked = txn.insert_unless_similar("b", &weights);
+        let others = Weights::new([("sea", 2.5), ("ship", 0.75)]).expect("weights");
+        let checked = txn.insert_unless_similar("b", &others);
         assert!(matches!(checked, Err(Error::Damaged { table: "texts", .. })), "{checked:?}");
         txn.commit().expect("committed");
         let snapshot = index.snapshot().expect("a snapshot");

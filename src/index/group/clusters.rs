@@ -194,7 +194,7 @@ impl<'s> Clustering<'s> {
         const LOOKING: (&str, &str) = ("looking for clusters", "nothing was changed");
         let watch = Watch::new(self.snapshot.path(), LOOKING, tell);
         let (least, _) = self.least_and_recall();
-        let verifier = self.verifies().then(|| Verifier::new(self.snapshot));
+        let verifier = self.verifies().then(|| Verifier::of(self.snapshot));
         let mut job = Job {
             snapshot: self.snapshot,
             probe: self.probe(),

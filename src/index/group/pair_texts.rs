@@ -44,7 +44,7 @@ struct Comparing {
 impl<'s> PairTexts<'s> {
     pub(crate) fn new(snapshot: &'s Snapshot, least: f64) -> Self {
         Self {
-            verifier: Verifier::new(snapshot),
+            verifier: Verifier::of(snapshot),
             least,
             whole: Vec::new(),
             split: VecDeque::new(),

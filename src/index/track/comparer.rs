@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::estimate::equal_lanes_from;
+use crate::index::ask::cache::Cached;
 use crate::index::ask::verify::Elements;
 use crate::sketch::Sketcher;
 use crate::store::{ChunkTable, DocNo, DocTable, RecentLanes, View};

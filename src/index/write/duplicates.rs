@@ -1,11 +1,14 @@
 //! Finds the document that a new one duplicates: in the index, in others, or in the same batch.
 
 use crate::error::{Error, Result};
+use crate::estimate::least_equal_lanes;
+use crate::index::ask::exact_text::{ElementCache, ExactText};
 use crate::index::ask::matches::{Match, Score};
-use crate::index::ask::search::{ExactText, SearchPlan, Similar, find_similar};
+use crate::index::ask::search::{SearchPlan, Similar, find_similar};
 use crate::index::snapshot::Snapshot;
 use crate::index::write::batch_buckets::BatchBuckets;
 use crate::index::write::crowds;
+use crate::index::write::expected::{Expected, Outlook, Rule};
 use crate::index::write::kept::Kept;
 use crate::index::write::outcome::{Inserted, Outcome};
 use crate::params::{Confidence, Threshold};
@@ -15,6 +18,7 @@ use crate::store::{
     SettingsRequest, WriteView, parallel,
 };
 use std::path::Path;
+use std::sync::Arc;
 
 /// The number of matches remembered for a document. An earlier document of the same batch may
 /// replace the best ones.
@@ -23,8 +27,8 @@ const BEST: usize = 4;
 /// The parameters by which new documents are compared with known ones.
 pub(super) struct Comparison<'s> {
     search_plan: SearchPlan,
-    /// Whether texts are compared after signatures.
-    verifies: bool,
+    /// The elements of texts, if texts are compared after signatures.
+    elements: Option<Arc<ElementCache>>,
     threshold: f64,
     /// The least share of a new document that a similar one contains, if one is asked for.
     contained: Option<f64>,
@@ -65,12 +69,13 @@ impl<'s> Against<'s> {
 }
 
 impl<'s> Comparison<'s> {
-    /// Compares by `search_plan` in an index with these settings, and with other indexes. Fails if
-    /// the signatures of another index are not comparable.
+    /// Compares by `search_plan` in an index with these settings, and with other indexes; texts too
+    /// if it is given a cache for their elements. Fails if the signatures of another index are not
+    /// comparable.
     pub(super) fn new(
         settings: &Settings,
         search_plan: SearchPlan,
-        verifies: bool,
+        elements: Option<Arc<ElementCache>>,
         threshold: Threshold,
         against: &[&'s Snapshot],
         limit: CandidateLimit,
@@ -79,11 +84,11 @@ impl<'s> Comparison<'s> {
         for other in against {
             request.check(other.settings(), other.reader().engine().path())?;
         }
-        let others = against.iter();
+        let (others, verifies) = (against.iter(), elements.is_some());
         let against = others.map(|other| Against::new(other, threshold, verifies, limit)).collect();
         let search_plan = search_plan.limited(limit);
         let threshold = threshold.get();
-        Ok(Self { search_plan, verifies, threshold, contained: None, against, own: None })
+        Ok(Self { search_plan, elements, threshold, contained: None, against, own: None })
     }
 
     /// Makes a repeated document a duplicate of itself if the run that inserted `own` inserted it.
@@ -101,7 +106,7 @@ impl<'s> Comparison<'s> {
         }
         let others = self.against.iter().map(|other| other.snapshot);
         let without = others.filter(|other| !other.settings().store_text).map(Snapshot::path);
-        match without.chain((!self.verifies).then_some(path)).next() {
+        match without.chain(self.elements.is_none().then_some(path)).next() {
             Some(path) => Err(Error::NoTexts { path: path.to_owned() }),
             None => Ok(Self { contained: Some(share), ..self }),
         }
@@ -113,20 +118,28 @@ impl<'s> Comparison<'s> {
         others.fold(self.search_plan.recall, f64::min)
     }
 
+    /// How the texts of a batch are compared with each other, if they are.
+    fn rule<'r>(&'r self, sketcher: &'r Sketcher, room: usize) -> Option<Rule<'r>> {
+        let (least, elements) = (self.search_plan.least, self.elements.as_ref()?);
+        let similar = least_equal_lanes(self.threshold, sketcher.lanes());
+        Some(Rule { least, similar, sketcher, room, elements })
+    }
+
     /// The text of a document if texts are compared: with those that contain enough of it, or with
     /// all that are similar.
     fn exact<'d>(
-        &self,
+        &'d self,
         document: &'d Document,
         sketcher: &'d Sketcher,
         shares: Shares,
     ) -> Option<ExactText<'d>> {
-        let text = document.text.as_deref().filter(|_| self.verifies)?;
+        let (elements, text) = (self.elements.as_deref()?, document.text.as_deref()?);
+        let key = (document.text_hash, document.text_length);
         let contained = match shares {
             Shares::Enough => self.contained,
             Shares::Any => self.contained.map(|_| 0.0),
         };
-        Some(ExactText { text, sketcher, threshold: self.threshold, contained })
+        Some(ExactText { text, key, sketcher, threshold: self.threshold, contained, elements })
     }
 }
 
@@ -192,8 +205,12 @@ impl<'c> Judge<'c> {
             }
             Ok(nearest)
         };
-        let (buckets, nearest) = batch.read(|view, documents| {
+        let room = batch.cache_bytes();
+        let (buckets, nearest, expected) = batch.read(|view, documents| {
             let alone: Vec<&Document> = documents.iter().map(|(document, _)| *document).collect();
+            let is_asked =
+                documents.iter().map(|(document, of)| searched(document, *of, &writes).is_some());
+            let is_asked: Vec<bool> = is_asked.collect();
             let buckets = BatchBuckets::of(&alone, plan, probe);
             let is_large = documents.len() >= parallel::MIN_DOCUMENTS;
             let nearest: Result<Vec<Nearest>> = {
@@ -212,9 +229,19 @@ impl<'c> Judge<'c> {
                 });
                 nearest.into_iter().collect()
             };
-            Ok((buckets, nearest?.into_iter()))
+            let nearest = nearest?;
+            let outlook = nearest.iter().zip(is_asked).map(|(nearest, is_asked)| match is_asked {
+                true if nearest.is_none() => Outlook::Open,
+                true => Outlook::Duplicate,
+                false => Outlook::Ignored,
+            });
+            let expected = match comparison.rule(sketcher, room) {
+                Some(rule) => Expected::of(&alone, &outlook.collect::<Vec<_>>(), &buckets, rule)?,
+                None => Expected::nothing(),
+            };
+            Ok((buckets, nearest.into_iter(), expected))
         })?;
-        let kept = Kept::new(&buckets, batch.cache_bytes());
+        let kept = Kept::new(buckets.shared_count(), expected);
         let first = batch.next_number();
         Ok(Self { comparison, sketcher, nearest, judged: 0, buckets, kept, first, limited: 0 })
     }
@@ -259,7 +286,8 @@ impl<'c> Judge<'c> {
             None => None,
         };
         if entry.later() > 0 {
-            self.kept.add(entry.number(), entry.document(), self.buckets.shared_by(place));
+            let shared = self.buckets.shared_by(place);
+            self.kept.add(place, entry.number(), entry.document(), shared);
         }
         Ok(spared.map(|(of, against)| Outcome::Spared { inserted, of, against }))
     }
@@ -300,7 +328,8 @@ impl<'c> Judge<'c> {
         let document = entry.document();
         let exact = comparison.exact(document, sketcher, shares);
         let (plan, shared) = (comparison.search_plan, self.buckets.shared_by(place));
-        let fresh = self.kept.best(document, shared, plan, exact, |doc| counts(entry, doc))?;
+        let counts = |doc: DocNo| counts(entry, doc);
+        let fresh = self.kept.best(place, document, shared, plan, exact, counts)?;
         let score = mine.map(|((score, _), _)| score);
         let lanes = document.signature.lanes().len();
         let named = |id: String, score: Score| score.named(id, lanes, Confidence::DEFAULT);

@@ -266,8 +266,9 @@ impl<'t> Insertion<'t> {
         let verifies = self.txn.settings().store_text && !self.estimate;
         let search_plan = self.txn.search_plan(threshold, verifies);
         let (settings, against) = (self.txn.settings(), self.against);
+        let elements = verifies.then(|| Arc::clone(&self.txn.elements));
         let comparison =
-            Comparison::new(settings, search_plan, verifies, threshold, against, limit)?;
+            Comparison::new(settings, search_plan, elements, threshold, against, limit)?;
         let comparison = comparison.of_run(self.own.clone());
         match self.contained {
             Some(share) => comparison.if_contained(share, self.txn.path()).map(Some),

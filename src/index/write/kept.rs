@@ -2,12 +2,14 @@
 
 use crate::error::Result;
 use crate::estimate::equal_lanes;
+use crate::index::ask::exact_text::ExactText;
 use crate::index::ask::matches::Score;
-use crate::index::ask::search::{ExactText, SearchPlan};
-use crate::index::ask::verify::Elements;
-use crate::index::write::batch_buckets::BatchBuckets;
+use crate::index::ask::search::SearchPlan;
+use crate::index::ask::verify::{Elements, TextKey};
+use crate::index::write::expected::Expected;
+use crate::index::write::members::Members;
 use crate::store::{DocNo, Document};
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -15,89 +17,50 @@ use std::sync::Arc;
 pub(super) struct Kept {
     /// Those that share a bucket with another document of the batch. No other is ever compared.
     documents: Vec<KeptDocument>,
-    /// Positions in `documents`, by the number of the shared bucket.
-    buckets: Vec<Vec<u32>>,
-    /// Which documents the search under way has met.
-    met: RefCell<Met>,
-    /// The size of all remembered elements in bytes, and the most that it may be.
-    remembered: Cell<usize>,
-    room: usize,
-}
-
-/// The kept documents that one search has met. Starting the next search takes constant time.
-#[derive(Default)]
-struct Met {
-    /// The last search that met each document.
-    last: Vec<u32>,
-    search: u32,
-}
-
-impl Met {
-    /// Forgets what the last search has met. A batch has fewer than 2^32 searches.
-    fn start(&mut self) {
-        self.search += 1;
-    }
-
-    /// Whether this search meets the document at this position for the first time.
-    fn is_first(&mut self, at: u32) -> bool {
-        let last = self.last.get_mut(at as usize);
-        last.is_some_and(|last| std::mem::replace(last, self.search) != self.search)
-    }
+    /// Positions in `documents`.
+    members: RefCell<Members>,
+    /// What was compared before.
+    expected: Expected,
 }
 
 pub(super) struct KeptDocument {
+    /// The place in the batch.
+    place: usize,
     pub(super) number: DocNo,
     pub(super) id: String,
     lanes: Box<[u8]>,
     text: Option<Arc<str>>,
-    /// The elements of the text, remembered after its first comparison.
-    elements: OnceCell<Elements>,
+    /// What identifies the text.
+    key: TextKey,
 }
 
 impl Kept {
-    /// Nothing yet of a batch with these buckets. The elements of its texts take at most `room`
-    /// bytes.
-    pub(super) fn new(buckets: &BatchBuckets, room: usize) -> Self {
-        Self {
-            documents: Vec::new(),
-            buckets: vec![Vec::new(); buckets.shared_count()],
-            met: RefCell::default(),
-            remembered: Cell::new(0),
-            room,
-        }
+    /// Nothing yet of a batch with this many shared buckets.
+    pub(super) fn new(shared_buckets: usize, expected: Expected) -> Self {
+        let members = RefCell::new(Members::new(shared_buckets));
+        Self { documents: Vec::new(), members, expected }
     }
 
-    /// Remembers the elements of a text while there is room.
-    fn remember(&self, kept: &KeptDocument, elements: Elements) {
-        let bytes = self.remembered.get() + elements.bytes();
-        if bytes <= self.room && kept.elements.set(elements).is_ok() {
-            self.remembered.set(bytes);
-        }
-    }
-
-    /// Adds a document that gets this number, with the shared buckets that it is in.
-    pub(super) fn add(&mut self, number: u64, document: &Document, shared: &[u32]) {
+    /// Adds the document at this place in the batch, which gets this number, with the shared
+    /// buckets that it is in.
+    pub(super) fn add(&mut self, place: usize, number: u64, document: &Document, shared: &[u32]) {
         if shared.is_empty() {
             return;
         }
         let lanes: Box<[u8]> = document.signature.lanes().into();
-        let at = self.documents.len() as u32;
-        for bucket in shared {
-            if let Some(bucket) = self.buckets.get_mut(*bucket as usize) {
-                bucket.push(at);
-            }
-        }
         // Writing the document fails if the number does not fit.
         let number = DocNo(number.try_into().unwrap_or(u32::MAX));
         let (id, text) = (document.id.clone(), document.text.clone());
-        self.met.get_mut().last.push(0);
-        self.documents.push(KeptDocument { number, id, lanes, text, elements: OnceCell::new() });
+        self.members.get_mut().add(shared);
+        let key = (document.text_hash, document.text_length);
+        self.documents.push(KeptDocument { place, number, id, lanes, text, key });
     }
 
-    /// The most similar of the kept documents for which `counts` is true, ties by number, to a
-    /// document that is in these shared buckets.
+    /// The most similar of the kept documents for which `counts` is true, ties by number, to the
+    /// document at this place, which is in these shared buckets.
     pub(super) fn best(
         &self,
+        place: usize,
         document: &Document,
         shared: &[u32],
         search_plan: SearchPlan,
@@ -105,46 +68,44 @@ impl Kept {
         counts: impl Fn(DocNo) -> bool,
     ) -> Result<Option<(Score, &KeptDocument)>> {
         let lanes = document.signature.lanes();
-        let buckets = shared.iter().filter_map(|bucket| self.buckets.get(*bucket as usize));
-        let mut met = self.met.borrow_mut();
-        met.start();
-        // A crowded bucket has thousands of documents that are in all other buckets too.
-        let places = buckets.flatten().copied().filter(|at| met.is_first(*at));
-        let candidates = places
+        let mut members = self.members.borrow_mut();
+        let candidates = members
+            .of(shared)
             .filter_map(|at| self.documents.get(at as usize))
-            .filter(|document| counts(document.number))
-            .map(|document| (equal_lanes(lanes, &document.lanes), document))
+            .filter(|kept| !self.expected.covers(place, kept.place) && counts(kept.number))
+            .map(|kept| (equal_lanes(lanes, &kept.lanes), kept))
             .filter(|(equal, _)| *equal >= search_plan.least);
         let Some(exact) = exact else {
             let best = candidates.min_by_key(|(equal, kept)| (Reverse(*equal), kept.number));
             return Ok(best.map(|(equal, kept)| (Score::Estimated(equal), kept)));
         };
-        let mut asked = None;
-        let mut best: Option<(Score, &KeptDocument)> = None;
+        let compared = self.expected.compared(place).iter();
+        let compared = compared.filter_map(|(earlier, result)| {
+            let kept = self.at_place(*earlier as usize).filter(|kept| counts(kept.number))?;
+            Some((exact.score(*result)?, kept))
+        });
+        let mut best = compared.reduce(better);
         for (_, kept) in candidates {
-            if asked.is_none() {
-                asked = Some(Elements::of_stored(exact.text, exact.sketcher)?);
-            }
-            let Some(asked) = &asked else { continue };
             let Some(text) = kept.text.as_deref() else { continue };
-            let comparison = match kept.elements.get() {
-                Some(theirs) => asked.compare(theirs),
-                None => {
-                    let theirs = Elements::of_stored(text, exact.sketcher)?;
-                    let comparison = asked.compare(&theirs);
-                    self.remember(kept, theirs);
-                    comparison
-                }
-            };
-            let Some(score) = exact.score(comparison) else { continue };
-            let is_better = best.is_none_or(|(most, first)| {
-                let order = score.order(most);
-                order.is_gt() || (order.is_eq() && kept.number < first.number)
-            });
-            if is_better {
-                best = Some((score, kept));
-            }
+            let theirs = || Elements::of_stored(text, exact.sketcher);
+            let Some(score) = exact.score(exact.compare(kept.key, theirs)?) else { continue };
+            best = Some(best.map_or((score, kept), |best| better(best, (score, kept))));
         }
         Ok(best)
     }
+
+    /// The kept document at a place in the batch. Documents are kept in the order of their places.
+    fn at_place(&self, place: usize) -> Option<&KeptDocument> {
+        let at = self.documents.binary_search_by_key(&place, |kept| kept.place).ok()?;
+        self.documents.get(at)
+    }
+}
+
+/// The better one of two matches: the more similar one, or the one that came first.
+fn better<'k>(
+    a: (Score, &'k KeptDocument),
+    b: (Score, &'k KeptDocument),
+) -> (Score, &'k KeptDocument) {
+    let order = b.0.order(a.0).then(a.1.number.cmp(&b.1.number));
+    if order.is_gt() { b } else { a }
 }

@@ -1,6 +1,7 @@
 //! The write transaction: inserts, removes and commits documents.
 
 use crate::error::{Error, Result};
+use crate::index::ask::exact_text::ElementCache;
 use crate::index::ask::search::SearchPlan;
 use crate::index::ask::text_cache::TextCache;
 use crate::index::ask::verify::Margins;
@@ -53,6 +54,8 @@ pub struct WriteTxn {
     pub(super) limited: u64,
     /// Texts that were compared for their passages.
     pub(super) texts: Arc<TextCache>,
+    /// Elements of texts that were compared as a whole.
+    pub(super) elements: Arc<ElementCache>,
 }
 
 impl fmt::Debug for WriteTxn {
@@ -64,7 +67,8 @@ impl fmt::Debug for WriteTxn {
 impl WriteTxn {
     pub(crate) fn new(writer: Writer, sketcher: Arc<Sketcher>) -> Self {
         let (margins, texts) = Default::default();
-        Self { writer, sketcher, margins, limited: 0, texts }
+        let elements = Arc::new(ElementCache::of_bytes(writer.cache_bytes()));
+        Self { writer, sketcher, margins, limited: 0, texts, elements }
     }
 
     /// Inserts a document, or replaces the one with the same id.

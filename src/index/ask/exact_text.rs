@@ -1,0 +1,99 @@
+//! Compares the text of a new document with documents of an index.
+
+use crate::error::Result;
+use crate::index::ask::cache::Cache;
+use crate::index::ask::matches::Score;
+use crate::index::ask::search::Candidate;
+use crate::index::ask::verify::{Comparison, Elements, TextKey, text_key};
+use crate::sketch::Sketcher;
+use crate::store::{ChunkTable, DocNo, DocTable, View};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The elements of texts that were compared recently.
+pub(crate) type ElementCache = Cache<TextKey, Elements>;
+
+impl ElementCache {
+    /// A cache of this many bytes.
+    pub(crate) fn of_bytes(bytes: usize) -> Self {
+        /// A text of 1 MiB is kept by a cache of 64 MiB.
+        const SHARDS: usize = 4;
+        Self::new(bytes, SHARDS)
+    }
+}
+
+/// A text to compare exactly, and the minimum similarity.
+#[derive(Clone, Copy)]
+pub(crate) struct ExactText<'a> {
+    pub(crate) text: &'a str,
+    /// What identifies it.
+    pub(crate) key: TextKey,
+    pub(crate) sketcher: &'a Sketcher,
+    pub(crate) threshold: f64,
+    /// The least share of the text that a similar document contains, if one is asked for.
+    pub(crate) contained: Option<f64>,
+    pub(crate) elements: &'a ElementCache,
+}
+
+impl ExactText<'_> {
+    /// The score of a document that is compared with the text, if it is similar enough and contains
+    /// enough of it.
+    pub(crate) fn score(&self, comparison: Comparison) -> Option<Score> {
+        let Comparison { similarity, share } = comparison;
+        let contains = self.contained.is_none_or(|least| share >= least);
+        let score = || match self.contained {
+            Some(_) => Score::Contained { similarity, share },
+            None => Score::Exact(similarity),
+        };
+        (similarity >= self.threshold && contains).then(score)
+    }
+
+    /// Compares the text with another one, whose elements `theirs` makes.
+    pub(crate) fn compare(
+        &self,
+        key: TextKey,
+        theirs: impl FnOnce() -> Result<Elements>,
+    ) -> Result<Comparison> {
+        if key == self.key {
+            return Ok(Comparison::OF_EQUALS);
+        }
+        let ours = || Elements::of_stored(self.text, self.sketcher);
+        let ours: Arc<Elements> = self.elements.get_or(self.key, ours)?;
+        Ok(ours.compare(&*self.elements.get_or(key, theirs)?))
+    }
+
+    /// The `most` candidates with the highest exact similarity, ties by number. The caller passes
+    /// candidates with the most equal lanes first, then by number.
+    pub(crate) fn best<P: ChunkTable, D: DocTable>(
+        &self,
+        view: &View<'_, P, D>,
+        candidates: &[Candidate],
+        most: usize,
+    ) -> Result<Vec<(Score, DocNo)>> {
+        let mut best: Vec<(Score, DocNo)> = Vec::new();
+        let mut of_text: FxHashMap<TextKey, Comparison> = FxHashMap::default();
+        for &(_, doc) in candidates {
+            // Equal documents agree in all lanes, so they come first and in the order of their
+            // numbers.
+            if best.len() >= most && best.iter().all(|(score, _)| score.similarity(0) >= 1.0) {
+                break;
+            }
+            let key = text_key(view, doc)?;
+            let comparison = match of_text.get(&key) {
+                Some(known) => *known,
+                None => {
+                    let theirs = || Elements::read(view, self.sketcher, doc);
+                    *of_text.entry(key).or_insert(self.compare(key, theirs)?)
+                }
+            };
+            if let Some(score) = self.score(comparison) {
+                let at = best.partition_point(|(other, number)| {
+                    other.order(score).is_gt() || (other.order(score).is_eq() && *number < doc)
+                });
+                best.insert(at, (score, doc));
+                best.truncate(most);
+            }
+        }
+        Ok(best)
+    }
+}
