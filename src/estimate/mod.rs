@@ -8,6 +8,7 @@ mod containment;
 mod distance;
 mod exact;
 mod explanation;
+mod intersection;
 mod interval;
 mod normal;
 mod random;
