@@ -12,6 +12,12 @@ pub(crate) trait Cached {
     fn bytes(&self) -> usize;
 }
 
+impl Cached for String {
+    fn bytes(&self) -> usize {
+        self.capacity()
+    }
+}
+
 /// Recently used values, up to some memory. All threads share it.
 pub(crate) struct Cache<K, V> {
     shards: Vec<Mutex<Shard<K, V>>>,

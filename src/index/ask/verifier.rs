@@ -5,7 +5,7 @@ use crate::index::ask::exact_text::ElementCache;
 use crate::index::ask::verify::{Comparison, Elements, LARGE_BATCH, TextKey, text_key};
 use crate::index::snapshot::Snapshot;
 use crate::store::{DocNo, parallel};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Where the texts of documents come from.
@@ -41,10 +41,18 @@ pub(crate) struct Verifier<T> {
     cache: Arc<ElementCache>,
 }
 
-/// Two different texts of documents to compare, and the places in the answer that wait for it.
-struct Comparing {
-    texts: [(TextKey, DocNo); 2],
-    places: Vec<usize>,
+/// The distinct texts of some documents. They are numbered from 0 on.
+struct Numbered {
+    texts: Vec<(TextKey, DocNo)>,
+    /// The number of the text of each document.
+    of: FxHashMap<DocNo, usize>,
+}
+
+impl Numbered {
+    /// The text with a number.
+    fn text(&self, number: usize) -> Option<(TextKey, DocNo)> {
+        self.texts.get(number).copied()
+    }
 }
 
 impl<'s> Verifier<&'s Snapshot> {
@@ -61,22 +69,33 @@ impl<T: Texts> Verifier<T> {
 
     /// Compares pairs of documents. Returns the results in their order.
     pub(crate) fn compare(&self, pairs: &[(DocNo, DocNo)]) -> Result<Vec<Comparison>> {
-        let mut results = vec![Comparison::OF_EQUALS; pairs.len()];
-        let comparings = self.distinct(pairs)?;
-        let mut rest = &comparings[..];
+        let texts = self.numbered(pairs.iter().flat_map(|(a, b)| [*a, *b]).collect())?;
+        // Each pair of texts is compared once.
+        let mut distinct: Vec<[usize; 2]> = Vec::with_capacity(pairs.len());
+        let mut known = FxHashMap::with_capacity_and_hasher(pairs.len(), FxBuildHasher);
+        let mut place = |(a, b): &(DocNo, DocNo)| {
+            let both = [*texts.of.get(a)?, *texts.of.get(b)?];
+            (both[0] != both[1]).then(|| {
+                *known.entry(both).or_insert_with(|| {
+                    distinct.push(both);
+                    distinct.len() - 1
+                })
+            })
+        };
+        let places: Vec<Option<usize>> = pairs.iter().map(&mut place).collect();
+        let mut results = Vec::with_capacity(distinct.len());
+        let mut rest = &distinct[..];
         while !rest.is_empty() {
-            let (now, later) = rest.split_at(self.fitting(rest, |comparing| comparing.texts));
-            let elements = self.elements(now.iter().flat_map(|comparing| comparing.texts))?;
-            let compared = parallel::map(now.iter().collect(), pays(now.len()), |comparing| {
-                let [a, b] = comparing.texts.map(|(key, _)| elements.get(&key));
+            let (now, later) = rest.split_at(self.fitting(&texts, rest));
+            let elements = self.elements(&texts, now.as_flattened())?;
+            results.extend(parallel::map(now.to_vec(), pays(now.len()), |both| {
+                let [a, b] = both.map(|text| elements.get(&text));
                 a.zip(b).map_or(Comparison::OF_STRANGERS, |(a, b)| a.compare(b))
-            });
-            for (comparing, result) in now.iter().zip(compared) {
-                comparing.places.iter().for_each(|place| results[*place] = result);
-            }
+            }));
             rest = later;
         }
-        Ok(results)
+        let result = |place: Option<usize>| place.and_then(|place| results.get(place).copied());
+        Ok(places.into_iter().map(|place| result(place).unwrap_or(Comparison::OF_EQUALS)).collect())
     }
 
     /// Splits documents into parts with equal elements, as [`split_all`](Self::split_all).
@@ -91,19 +110,17 @@ impl<T: Texts> Verifier<T> {
         groups: &[G],
     ) -> Result<Vec<Vec<Vec<DocNo>>>> {
         let large = groups.iter().map(AsRef::as_ref).filter(|docs| docs.len() > 1);
-        let keys = self.keys(large.flatten().copied().collect())?;
-        let distinct: FxHashMap<TextKey, DocNo> =
-            keys.iter().map(|(doc, key)| (*key, *doc)).collect();
-        let texts: Vec<(TextKey, DocNo)> = distinct.into_iter().collect();
-        let mut prints: FxHashMap<TextKey, u64> = FxHashMap::default();
-        let mut rest = &texts[..];
+        let texts = self.numbered(large.flatten().copied().collect())?;
+        let numbers: Vec<[usize; 1]> = (0..texts.texts.len()).map(|number| [number]).collect();
+        let mut prints: FxHashMap<usize, u64> = FxHashMap::default();
+        let mut rest = &numbers[..];
         while !rest.is_empty() {
-            let (now, later) = rest.split_at(self.fitting(rest, |text| [*text]));
-            let elements = self.elements(now.iter().copied())?;
-            prints.extend(elements.iter().map(|(key, elements)| (*key, elements.fingerprint())));
+            let (now, later) = rest.split_at(self.fitting(&texts, rest));
+            let elements = self.elements(&texts, now.as_flattened())?;
+            prints.extend(elements.iter().map(|(text, elements)| (*text, elements.fingerprint())));
             rest = later;
         }
-        let print = |doc: &DocNo| Some((*prints.get(keys.get(doc)?)?, *doc));
+        let print = |doc: &DocNo| Some((*prints.get(texts.of.get(doc)?)?, *doc));
         let split = |docs: &[DocNo]| {
             if let [_] = docs {
                 return vec![docs.to_vec()];
@@ -116,66 +133,59 @@ impl<T: Texts> Verifier<T> {
         Ok(groups.iter().map(|docs| split(docs.as_ref())).collect())
     }
 
-    /// The pairs with different texts, each pair of texts once.
-    fn distinct(&self, pairs: &[(DocNo, DocNo)]) -> Result<Vec<Comparing>> {
-        let keys = self.keys(pairs.iter().flat_map(|(a, b)| [*a, *b]).collect())?;
-        let mut comparings: Vec<Comparing> = Vec::with_capacity(pairs.len());
-        let mut known: FxHashMap<[TextKey; 2], usize> = FxHashMap::default();
-        for (place, &(a, b)) in pairs.iter().enumerate() {
-            let (Some(&of_a), Some(&of_b)) = (keys.get(&a), keys.get(&b)) else { continue };
-            if of_a == of_b {
-                continue;
-            }
-            let at = *known.entry([of_a, of_b]).or_insert(comparings.len());
-            match comparings.get_mut(at) {
-                Some(comparing) => comparing.places.push(place),
-                None => {
-                    let texts = [(of_a, a), (of_b, b)];
-                    comparings.push(Comparing { texts, places: vec![place] });
-                }
-            }
-        }
-        Ok(comparings)
-    }
-
-    /// What identifies the texts of documents.
-    fn keys(&self, mut docs: Vec<DocNo>) -> Result<FxHashMap<DocNo, TextKey>> {
+    /// The texts of documents.
+    fn numbered(&self, mut docs: Vec<DocNo>) -> Result<Numbered> {
         docs.sort_unstable();
         docs.dedup();
         let shared = pays(docs.len());
-        let keyed = parallel::map(docs, shared, |doc| Ok((doc, self.source.key(doc)?)));
-        keyed.into_iter().collect()
+        let keyed = parallel::map(docs, shared, |doc| Ok((self.source.key(doc)?, doc)));
+        let keyed = keyed.into_iter().collect::<Result<Vec<(TextKey, DocNo)>>>()?;
+        let with_room = |length| FxHashMap::with_capacity_and_hasher(length, FxBuildHasher);
+        let mut numbered = Numbered { texts: Vec::new(), of: with_room(keyed.len()) };
+        let mut known: FxHashMap<TextKey, usize> =
+            FxHashMap::with_capacity_and_hasher(keyed.len(), FxBuildHasher);
+        for (key, doc) in keyed {
+            let number = *known.entry(key).or_insert_with(|| {
+                numbered.texts.push((key, doc));
+                numbered.texts.len() - 1
+            });
+            numbered.of.insert(doc, number);
+        }
+        Ok(numbered)
     }
 
-    /// The number of items, at least one, whose elements a quarter of the room holds.
-    fn fitting<I, const N: usize>(
-        &self,
-        items: &[I],
-        texts: impl Fn(&I) -> [(TextKey, DocNo); N],
-    ) -> usize {
+    /// How many of the first of these groups of texts, at least one, have elements that a quarter of
+    /// the room holds.
+    fn fitting<const N: usize>(&self, texts: &Numbered, groups: &[[usize; N]]) -> usize {
         let most = self.source.room() as u64 / 4;
         let (mut counted, mut bytes) = (FxHashSet::default(), 0_u64);
-        let fits = |item: &&I| {
-            for (key, _) in texts(item) {
-                if counted.insert(key) {
+        let fits = |group: &&[usize; N]| {
+            for number in *group {
+                if counted.insert(*number) {
                     // A text has hardly more shingles than bytes.
-                    bytes = bytes.saturating_add(key.1.saturating_mul(size_of::<u64>() as u64));
+                    let length = texts.text(*number).map_or(0, |((_, length), _)| length);
+                    bytes = bytes.saturating_add(length.saturating_mul(size_of::<u64>() as u64));
                 }
             }
             bytes <= most
         };
-        items.iter().take_while(fits).count().max(1)
+        groups.iter().take_while(fits).count().max(1)
     }
 
-    /// The elements of texts, from the cache or from the source.
+    /// The elements of texts with these numbers, from the cache or from the source.
     fn elements(
         &self,
-        texts: impl IntoIterator<Item = (TextKey, DocNo)>,
-    ) -> Result<FxHashMap<TextKey, Arc<Elements>>> {
-        let texts: FxHashMap<TextKey, DocNo> = texts.into_iter().collect();
+        texts: &Numbered,
+        numbers: &[usize],
+    ) -> Result<FxHashMap<usize, Arc<Elements>>> {
+        let mut numbers = numbers.to_vec();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let texts = numbers.into_iter().filter_map(|number| Some((number, texts.text(number)?)));
+        let texts: Vec<(usize, (TextKey, DocNo))> = texts.collect();
         let shared = pays(texts.len());
-        let read = parallel::map(texts.into_iter().collect(), shared, |(key, doc)| {
-            Ok((key, self.cache.get_or(key, || self.source.elements(doc))?))
+        let read = parallel::map(texts, shared, |(number, (key, doc))| {
+            Ok((number, self.cache.get_or(key, || self.source.elements(doc))?))
         });
         read.into_iter().collect()
     }

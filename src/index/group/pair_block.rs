@@ -3,10 +3,11 @@
 use crate::index::group::doc_map::DocMap;
 use crate::store::DocNo;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// A document with its id.
 pub(crate) struct NamedDoc {
-    pub(crate) id: String,
+    pub(crate) id: Arc<String>,
     pub(crate) doc: DocNo,
 }
 
@@ -160,7 +161,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn named(docs: std::ops::Range<u32>) -> Vec<NamedDoc> {
-        docs.map(|doc| NamedDoc { id: format!("{doc:04}"), doc: DocNo(doc) }).collect()
+        docs.map(|doc| NamedDoc { id: Arc::new(format!("{doc:04}")), doc: DocNo(doc) }).collect()
     }
 
     /// All pairs of the block, and the number of pairs it leaves out.

@@ -9,10 +9,43 @@ use crate::index::snapshot::Snapshot;
 use crate::lsh::Probe;
 use crate::store::DocNo;
 use rustc_hash::FxHashMap;
+use std::ops::Deref;
+use std::slice;
 use std::sync::Arc;
 
 /// Documents that are compared as one.
-pub(crate) type Docs = Arc<[DocNo]>;
+#[derive(Clone)]
+pub(crate) enum Docs {
+    /// Most groups have one document, which needs no memory of its own.
+    One(DocNo),
+    Many(Arc<[DocNo]>),
+}
+
+impl Deref for Docs {
+    type Target = [DocNo];
+
+    fn deref(&self) -> &[DocNo] {
+        match self {
+            Self::One(doc) => slice::from_ref(doc),
+            Self::Many(docs) => docs,
+        }
+    }
+}
+
+impl AsRef<[DocNo]> for Docs {
+    fn as_ref(&self) -> &[DocNo] {
+        self
+    }
+}
+
+impl From<&[DocNo]> for Docs {
+    fn from(docs: &[DocNo]) -> Self {
+        match docs {
+            [doc] => Self::One(*doc),
+            _ => Self::Many(Arc::from(docs)),
+        }
+    }
+}
 
 /// Two groups of documents that are similar: by estimate, until their texts are compared.
 pub(crate) struct Similar {
@@ -134,8 +167,8 @@ impl<'s> PairCandidates<'s> {
     fn docs(&mut self, group: usize) -> Docs {
         let docs = self.groups.docs(group);
         match docs {
-            [_] => Arc::from(docs),
-            _ => Arc::clone(self.large.entry(group).or_insert_with(|| Arc::from(docs))),
+            [doc] => Docs::One(*doc),
+            _ => self.large.entry(group).or_insert_with(|| Docs::from(docs)).clone(),
         }
     }
 }

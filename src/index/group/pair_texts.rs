@@ -103,7 +103,7 @@ impl<'s> PairTexts<'s> {
         }
         let split = self.verifier.split_all(&unknown)?;
         for (docs, parts) in unknown.iter().zip(split) {
-            let parts = parts.into_iter().map(Docs::from).collect();
+            let parts = parts.iter().map(|part| Docs::from(&**part)).collect();
             docs.first().and_then(|first| self.parts.insert(*first, parts));
         }
         self.split.extend(self.whole.drain(..));
@@ -117,7 +117,11 @@ impl<'s> PairTexts<'s> {
                 return Some(next);
             }
             self.comparing = None;
-            let Similar { left, right, .. } = self.split.pop_front()?;
+            let similar = self.split.pop_front()?;
+            if let (Docs::One(_), Some(Docs::One(_))) = (&similar.left, &similar.right) {
+                return Some(similar);
+            }
+            let Similar { left, right, .. } = similar;
             let (lefts, rights) = (self.parts_of(left), right.map(|right| self.parts_of(right)));
             self.comparing = Some(Comparing { lefts, rights, at: (0, 0) });
         }
@@ -145,8 +149,8 @@ impl Comparing {
             if within && x.len() < 2 {
                 continue;
             }
-            let right = (!within).then(|| Arc::clone(y));
-            return Some(Similar { left: Arc::clone(x), right, score: Score::Exact(0.0) });
+            let right = (!within).then(|| y.clone());
+            return Some(Similar { left: x.clone(), right, score: Score::Exact(0.0) });
         }
     }
 }

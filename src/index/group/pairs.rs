@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::estimate::least_equal_lanes;
+use crate::index::ask::cache::Cache;
 use crate::index::ask::matches::{Match, Score};
 use crate::index::group::pair_block::{NamedDoc, PairBlock, PairCounts};
 use crate::index::group::pair_candidates::{PairCandidates, Similar, pairs_of};
@@ -75,6 +76,8 @@ pub struct Pairs<'s> {
     ahead: VecDeque<Similar>,
     /// The documents on the left with their ids, and the first of them; read on first use.
     left: Option<(DocNo, Vec<NamedDoc>)>,
+    /// The ids of documents that were read recently: most are in several pairs.
+    ids: Cache<DocNo, String>,
     /// The pairs that are being reported.
     block: Option<PairBlock>,
     /// The similarity of all pairs in the block, with its interval.
@@ -83,6 +86,9 @@ pub struct Pairs<'s> {
     counts: Option<PairCounts>,
     failed: bool,
 }
+
+/// The memory for ids, in bytes.
+const ID_BYTES: usize = 8 << 20;
 
 impl fmt::Debug for Pairs<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -109,6 +115,7 @@ impl<'s> Pairs<'s> {
             gathered: Vec::new(),
             ahead: VecDeque::new(),
             left: None,
+            ids: Cache::new(ID_BYTES, 1),
             block: None,
             block_match: Score::Exact(0.0).named(String::new(), lanes, Confidence::DEFAULT),
             confidence: Confidence::DEFAULT,
@@ -186,7 +193,7 @@ impl<'s> Pairs<'s> {
                         Ordering::Greater => (y, x),
                         _ => (x, y),
                     };
-                    let (a, b) = (a.id.clone(), b.id.clone());
+                    let (a, b) = (a.id.to_string(), b.id.to_string());
                     let Match { similarity, low, high, exact, .. } = self.block_match;
                     return Ok(Some(Pair { a, b, similarity, low, high, exact }));
                 }
@@ -262,7 +269,8 @@ impl<'s> Pairs<'s> {
         let view = self.snapshot.view();
         let is_open = |doc: &DocNo| self.counts.as_ref().is_none_or(|counts| counts.is_open(*doc));
         let docs = docs.iter().copied().filter(is_open);
-        let named = docs.map(|doc| Ok(NamedDoc { id: view.document(doc)?.id, doc }));
+        let id = |doc: DocNo| self.ids.get_or(doc, || Ok(view.document(doc)?.id));
+        let named = docs.map(|doc| Ok(NamedDoc { id: id(doc)?, doc }));
         let mut named = named.collect::<Result<Vec<NamedDoc>>>()?;
         named.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         Ok(named)
