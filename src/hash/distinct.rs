@@ -1,25 +1,34 @@
 //! Sorts hashes, which are spread evenly over all 64-bit words.
 
+use multiversion::multiversion;
+
 /// Below this number of hashes, a plain sort is faster.
 const MIN_HASHES: usize = 64;
 
 /// Returns the distinct hashes in ascending order.
 ///
 /// The hashes are first distributed by their leading bits over about as many buckets as there are
-/// hashes. Then few are out of order, and each of these moves by a few places. This takes a third
-/// of the time of a plain sort. Hashes that are not spread evenly cost no more than a plain sort
-/// and the distribution.
+/// hashes, so that each is within a few places of its own. Then neighbours are exchanged and
+/// repetitions are dropped without branches, which the processor would predict badly. This takes a
+/// third of the time of a plain sort. Hashes that are not spread evenly cost no more than a plain
+/// sort and the distribution.
 pub(crate) fn distinct(mut hashes: Vec<u64>) -> Vec<u64> {
     if hashes.len() < MIN_HASHES {
         hashes.sort_unstable();
     } else {
         hashes = distributed(&hashes);
+        exchange_neighbours(&mut hashes);
+        move_to_places(&mut hashes);
     }
-    hashes.dedup();
-    hashes.shrink_to_fit();
+    drop_repeated(&mut hashes);
+    // Giving a little memory back takes longer than it is worth.
+    if hashes.capacity() > hashes.len() + hashes.len() / 4 {
+        hashes.shrink_to_fit();
+    }
     hashes
 }
 
+/// The hashes in the order of their leading bits. Buckets with many hashes are sorted.
 fn distributed(hashes: &[u64]) -> Vec<u64> {
     /// The most leading bits: the counts of all buckets then stay in the second-level cache.
     const MAX_BITS: u32 = 16;
@@ -29,8 +38,9 @@ fn distributed(hashes: &[u64]) -> Vec<u64> {
     let bucket = |hash: u64| (hash >> (64 - bits)) as usize;
     let mut ends = vec![0_usize; (1 << bits) + 1];
     hashes.iter().for_each(|hash| ends[bucket(*hash) + 1] += 1);
-    let mut sum = 0;
+    let (mut sum, mut most) = (0, 0);
     for end in &mut ends {
+        most = most.max(*end);
         sum += *end;
         *end = sum;
     }
@@ -41,15 +51,31 @@ fn distributed(hashes: &[u64]) -> Vec<u64> {
         sorted[*place] = *hash;
         *place += 1;
     }
-    let mut start = 0;
-    for end in ends {
-        if end - start > FEW {
-            sorted[start..end].sort_unstable();
+    if most > FEW {
+        let mut start = 0;
+        for end in ends {
+            if end - start > FEW {
+                sorted[start..end].sort_unstable();
+            }
+            start = end;
         }
-        start = end;
     }
-    move_to_places(&mut sorted);
     sorted
+}
+
+/// Puts neighbours in order, three times: nearly all hashes that are one or two places from their
+/// own get there.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512vl+avx512dq+avx512bw+bmi1+bmi2",
+    "x86_64+avx2+bmi1+bmi2"
+))]
+fn exchange_neighbours(hashes: &mut [u64]) {
+    for from in [0, 1, 0] {
+        let hashes = hashes.get_mut(from..).unwrap_or_default();
+        for [a, b] in hashes.as_chunks_mut().0 {
+            (*a, *b) = ((*a).min(*b), (*a).max(*b));
+        }
+    }
 }
 
 /// Sorts hashes that are nearly sorted: moves each one in front of the greater ones before it.
@@ -68,6 +94,19 @@ fn move_to_places(hashes: &mut [u64]) {
         }
         hashes[place] = hash;
     }
+}
+
+/// Keeps one of equal neighbours.
+fn drop_repeated(hashes: &mut Vec<u64>) {
+    let Some(first) = hashes.first() else { return };
+    let (mut last, mut kept) = (*first, 1);
+    for at in 1..hashes.len() {
+        let hash = hashes[at];
+        kept += usize::from(hash != last);
+        hashes[kept - 1] = hash;
+        last = hash;
+    }
+    hashes.truncate(kept);
 }
 
 #[cfg(test)]

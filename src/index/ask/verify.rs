@@ -109,8 +109,8 @@ impl Elements {
 impl Cached for Elements {
     fn bytes(&self) -> usize {
         match self {
-            Self::Set(hashes) => size_of_val(&hashes[..]),
-            Self::Weighted(weights) => size_of_val(&weights[..]),
+            Self::Set(hashes) => hashes.capacity() * size_of::<u64>(),
+            Self::Weighted(weights) => weights.capacity() * size_of::<(u64, f64)>(),
         }
     }
 }
