@@ -1,7 +1,10 @@
 //! Compares inserting many documents unless similar with brute force, one document at a time.
 
 use crate::support::{Place, Random, all_ids, assert_clean, estimate, meet, probe, text, tiny};
-use twindex::{Document, Index, IndexOptions, Inserted, OnConflict, Outcome, Signature, Snapshot};
+use twindex::{
+    Document, Index, IndexOptions, Inserted, Insertion, OnConflict, Outcome, Signature, Snapshot,
+    WriteTxn,
+};
 
 /// A known document with its text.
 #[derive(Clone)]
@@ -148,14 +151,43 @@ fn a_batch_gives_the_outcomes_of_single_insertions() {
 #[test]
 fn single_insertions_give_the_outcomes_of_one_batch() {
     let mut random = Random(99);
-    same_outcomes(&tiny(), &(0..200).map(|_| record(&mut random, 120)).collect::<Vec<_>>());
+    let few: Vec<_> = (0..200).map(|_| record(&mut random, 120)).collect();
     // The buckets of large batches are looked up together.
     let record = |_| (random.below(2500).to_string(), text(random.below(300), random.below(9), 40));
-    same_outcomes(&tiny().flush_documents(600), &(0..2500).map(record).collect::<Vec<_>>());
+    let many: Vec<_> = (0..2500).map(record).collect();
+    for store_text in [false, true] {
+        let options = tiny().store_text(store_text);
+        same_outcomes(&options, &few, None);
+        same_outcomes(&options.clone().flush_documents(600), &many, None);
+    }
+}
+
+#[test]
+fn single_insertions_that_ask_for_containment_give_the_outcomes_of_one_batch() {
+    let mut random = Random(7);
+    // Texts end early, so that some contain others, and estimates are often wrong about them.
+    let mut record = |at: u64| {
+        let text = text(random.below(60), random.below(9), 40);
+        let length = text.len() as u64;
+        let end = length - random.below(length / 5);
+        let end = (0..=end as usize).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        (random.below(1 + at).to_string(), text[..end].to_owned())
+    };
+    let records: Vec<_> = (0..1500).map(&mut record).collect();
+    let options = tiny().store_text(true).flush_documents(600);
+    same_outcomes(&options, &records, None);
+    same_outcomes(&options, &records, Some(0.95));
 }
 
 /// Inserts records in batches as large as an index makes them, and one by one.
-fn same_outcomes(options: &IndexOptions, records: &[(String, String)]) {
+fn same_outcomes(options: &IndexOptions, records: &[(String, String)], contained: Option<f64>) {
+    fn insertion<'t>(txn: &'t mut WriteTxn, contained: Option<f64>) -> Insertion<'t> {
+        let insertion = txn.insertion().unless_similar(0.8);
+        match contained {
+            Some(share) => insertion.if_contained(share),
+            None => insertion,
+        }
+    }
     let place = Place::new();
     let index = options.create(place.index()).expect("created");
     let documents = |part: &[(String, String)]| -> Vec<Document> {
@@ -163,15 +195,16 @@ fn same_outcomes(options: &IndexOptions, records: &[(String, String)]) {
         sketched.collect::<Result<_, _>>().expect("valid ids")
     };
     let mut txn = index.begin_write().expect("begun");
-    let at_once = txn.insertion().unless_similar(0.8).documents(documents(records));
-    let at_once = at_once.expect("judged");
+    let at_once = insertion(&mut txn, contained).documents(documents(records)).expect("judged");
     txn.abort();
     let mut txn = index.begin_write().expect("begun");
-    let judge = |document| txn.insertion().unless_similar(0.8).document(document);
+    let judge = |document| insertion(&mut txn, contained).document(document);
     let one_by_one: Vec<Outcome> =
         documents(records).into_iter().map(judge).collect::<Result<_, _>>().expect("judged");
     assert_eq!(at_once, one_by_one);
     assert!(at_once.iter().any(|outcome| matches!(outcome, Outcome::Duplicate { .. })));
+    let spared = at_once.iter().any(|outcome| matches!(outcome, Outcome::Spared { .. }));
+    assert_eq!(spared, contained.is_some());
 }
 
 #[test]
