@@ -216,7 +216,12 @@ impl FilterKey {
     /// One bit in each word of a block.
     #[inline(always)]
     fn bits(hash: u64) -> [u32; 8] {
-        SALTS.map(|salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27))
+        // Unlike `map` of an array, a loop is inlined wherever this is.
+        let mut bits = SALTS;
+        for bit in &mut bits {
+            *bit = 1 << ((hash as u32).wrapping_mul(*bit) >> 27);
+        }
+        bits
     }
 
     #[inline(always)]
