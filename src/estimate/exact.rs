@@ -30,7 +30,7 @@ pub struct Overlap {
 
 impl Overlap {
     /// Compares two sets, each given by its elements in strictly ascending order. Takes about a
-    /// nanosecond an element.
+    /// nanosecond an element with AVX2, and twice as long without.
     ///
     /// # Panics
     ///
@@ -51,8 +51,12 @@ impl Overlap {
         Self { a: a.len() as u64, b: b.len() as u64, shared: shared_by_multisets(a, b) }
     }
 
-    /// Compares two sets that the caller has sorted.
+    /// Compares two sets whose elements the caller has sorted, without repetitions.
     pub(crate) fn of_ascending(a: &[u64], b: &[u64]) -> Self {
+        debug_assert!(
+            ascends_strictly(a) && ascends_strictly(b),
+            "sets in strictly ascending order"
+        );
         Self { a: a.len() as u64, b: b.len() as u64, shared: shared_by_sets(a, b) }
     }
 

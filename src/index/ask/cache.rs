@@ -78,7 +78,7 @@ impl<K: Copy + Eq + Hash, V: Cached> Shard<K, V> {
 
     fn add(&mut self, key: K, value: Arc<V>, most: usize) {
         /// The memory of an entry besides its value.
-        const ENTRY_BYTES: usize = 64;
+        const ENTRY_BYTES: usize = 128;
         let bytes = value.bytes().saturating_add(ENTRY_BYTES);
         if bytes > most / 2 {
             return;
@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// Whether the cache has the block of a key, of this size. It has it afterwards.
+    /// Whether the cache has the block of a key, of this size. It is added if there is room.
     fn had(cache: &Cache<u32, Block>, key: u32, bytes: usize) -> bool {
         let mut made = false;
         let block = cache.get_or(key, || {

@@ -14,11 +14,10 @@ use std::sync::Arc;
 pub(crate) type ElementCache = Cache<TextKey, Elements>;
 
 impl ElementCache {
-    /// A cache of this many bytes.
+    /// A cache of this many bytes. Threads look it up once for each text that they read or compare,
+    /// so they share a single shard, which keeps texts of up to half its size.
     pub(crate) fn of_bytes(bytes: usize) -> Self {
-        /// A text of 1 MiB is kept by a cache of 64 MiB.
-        const SHARDS: usize = 4;
-        Self::new(bytes, SHARDS)
+        Self::new(bytes, 1)
     }
 }
 
@@ -48,17 +47,24 @@ impl ExactText<'_> {
         (similarity >= self.threshold && contains).then(score)
     }
 
-    /// Compares the text with another one, whose elements `theirs` makes.
+    /// Compares the text with another one, whose elements `theirs` makes. `ours` are those of this
+    /// text, made on first use: the cache may have no room for them.
     pub(crate) fn compare(
         &self,
+        ours: &mut Option<Arc<Elements>>,
         key: TextKey,
         theirs: impl FnOnce() -> Result<Elements>,
     ) -> Result<Comparison> {
         if key == self.key {
             return Ok(Comparison::OF_EQUALS);
         }
-        let ours = || Elements::of_stored(self.text, self.sketcher);
-        let ours: Arc<Elements> = self.elements.get_or(self.key, ours)?;
+        let ours = match ours {
+            Some(ours) => ours,
+            None => {
+                let make = || Elements::of_stored(self.text, self.sketcher);
+                ours.insert(self.elements.get_or(self.key, make)?)
+            }
+        };
         Ok(ours.compare(&*self.elements.get_or(key, theirs)?))
     }
 
@@ -70,7 +76,7 @@ impl ExactText<'_> {
         candidates: &[Candidate],
         most: usize,
     ) -> Result<Vec<(Score, DocNo)>> {
-        let mut best: Vec<(Score, DocNo)> = Vec::new();
+        let (mut best, mut ours): (Vec<(Score, DocNo)>, _) = (Vec::new(), None);
         let mut of_text: FxHashMap<TextKey, Comparison> = FxHashMap::default();
         for &(_, doc) in candidates {
             // Equal documents agree in all lanes, so they come first and in the order of their
@@ -83,7 +89,7 @@ impl ExactText<'_> {
                 Some(known) => *known,
                 None => {
                     let theirs = || Elements::read(view, self.sketcher, doc);
-                    *of_text.entry(key).or_insert(self.compare(key, theirs)?)
+                    *of_text.entry(key).or_insert(self.compare(&mut ours, key, theirs)?)
                 }
             };
             if let Some(score) = self.score(comparison) {

@@ -34,8 +34,8 @@ impl Texts for &Snapshot {
     }
 }
 
-/// Compares documents exactly, on all threads. Elements that are being compared take up to a quarter
-/// of the room, besides those that the cache keeps.
+/// Compares documents exactly, on all threads. Elements that are being compared take up to a
+/// quarter of the room, besides those that the cache keeps.
 pub(crate) struct Verifier<T> {
     source: T,
     cache: Arc<ElementCache>,
@@ -154,8 +154,8 @@ impl<T: Texts> Verifier<T> {
         Ok(numbered)
     }
 
-    /// How many of the first of these groups of texts, at least one, have elements that a quarter of
-    /// the room holds.
+    /// How many of the first of these groups of texts have elements that fit into a quarter of the
+    /// room; at least one.
     fn fitting<const N: usize>(&self, texts: &Numbered, groups: &[[usize; N]]) -> usize {
         let most = self.source.room() as u64 / 4;
         let (mut counted, mut bytes) = (FxHashSet::default(), 0_u64);

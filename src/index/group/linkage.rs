@@ -32,7 +32,7 @@ impl Job<'_, '_> {
 
     /// Which pairs of documents with enough equal lanes are similar.
     pub(crate) fn are_similar(&mut self, pairs: &[(DocNo, DocNo)]) -> Result<Vec<bool>> {
-        let Some(verifier) = &mut self.verifier else { return Ok(vec![true; pairs.len()]) };
+        let Some(verifier) = &self.verifier else { return Ok(vec![true; pairs.len()]) };
         let compared = verifier.compare(pairs)?;
         Ok(compared.iter().map(|result| result.similarity >= self.threshold).collect())
     }

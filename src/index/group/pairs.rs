@@ -45,8 +45,8 @@ pub struct Pair {
 /// first they share, and the pair is reported only there, so no list of reported pairs is needed.
 ///
 /// Memory: once more the [cache size](crate::IndexOptions::cache_bytes) for signatures, 1.25 times
-/// as much if texts are compared, about 30 bytes for each document of the largest bucket, and the
-/// ids of two groups of documents with equal signatures. If texts are compared, some 200 bytes for
+/// as much if texts are compared, about 30 bytes for each document of the largest bucket, 8 MiB of
+/// ids, and the ids of two groups of documents with equal signatures. If texts are compared, some 200 bytes for
 /// each document of the groups that are compared together: 200,000 documents, or two groups.
 ///
 /// ```

@@ -236,7 +236,9 @@ impl<'c> Judge<'c> {
                 false => Outlook::Ignored,
             });
             let expected = match comparison.rule(sketcher, room) {
-                Some(rule) => Expected::of(&alone, &outlook.collect::<Vec<_>>(), &buckets, rule)?,
+                // What fails here and matters fails again when the document is judged.
+                Some(rule) => Expected::of(&alone, &outlook.collect::<Vec<_>>(), &buckets, rule)
+                    .unwrap_or_else(|_| Expected::nothing()),
                 None => Expected::nothing(),
             };
             Ok((buckets, nearest.into_iter(), expected))

@@ -107,24 +107,24 @@ impl Expected {
         self.compared.of(place as u32)
     }
 
-    /// Whether the document at a place was compared with an earlier one, or cannot be similar to
-    /// it.
+    /// Whether nothing is left to compare between the document at a place and an earlier one: they
+    /// were compared, or share no bucket, or have too few equal lanes.
     pub(super) fn covers(&self, place: usize, earlier: usize) -> bool {
         let kept = |place: usize| self.kept.get(place).copied().flatten();
         kept(place).is_some() && kept(earlier) == Some(true)
     }
 }
 
-/// The pairs to compare, as the places of a document and of an earlier one that will probably be
-/// kept; and for each document, whether it will, or `None` if it is not compared. Many pairs end the list, and with it the documents
-/// that anything is expected of.
+/// The pairs to compare: the place of a document, and that of an earlier one that is expected to be
+/// kept. Also whether each document is expected to be kept; `None` if it is not compared. Both
+/// lists end early if there are many pairs.
 fn pairs(
     documents: &[&Document],
     outlook: &[Outlook],
     buckets: &BatchBuckets,
     rule: Rule<'_>,
 ) -> (Vec<(DocNo, DocNo)>, Vec<Option<bool>>) {
-    /// The number of pairs, of 32 bytes with their results, from which on no more are looked for.
+    /// The number of pairs, of 40 bytes with their results, from which on no more are looked for.
     const MOST: usize = 1 << 19;
     let (mut pairs, mut kept) = (Vec::new(), Vec::new());
     // The places of documents that will be kept, in the order in which they became members.

@@ -104,7 +104,9 @@ impl<'t> Insertion<'t> {
     /// Compares with the documents in the index, those inserted earlier in this transaction, and
     /// those in the indexes passed to [`against`](Self::against).
     ///
-    /// The signatures of the latest documents are kept in memory from then on, at most 32 MiB.
+    /// The signatures of the latest documents are kept in memory from then on, at most 32 MiB; if
+    /// texts are compared, the shingles of recent ones too, up to 1.25 times the
+    /// [cache size](crate::IndexOptions::cache_bytes).
     ///
     /// A document with the same id does not count as similar. If it has the same text, the new
     /// document is [`Inserted::Unchanged`]. If it has another text,

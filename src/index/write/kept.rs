@@ -84,11 +84,12 @@ impl Kept {
             let kept = self.at_place(*earlier as usize).filter(|kept| counts(kept.number))?;
             Some((exact.score(*result)?, kept))
         });
-        let mut best = compared.reduce(better);
+        let (mut best, mut ours) = (compared.reduce(better), None);
         for (_, kept) in candidates {
             let Some(text) = kept.text.as_deref() else { continue };
             let theirs = || Elements::of_stored(text, exact.sketcher);
-            let Some(score) = exact.score(exact.compare(kept.key, theirs)?) else { continue };
+            let comparison = exact.compare(&mut ours, kept.key, theirs)?;
+            let Some(score) = exact.score(comparison) else { continue };
             best = Some(best.map_or((score, kept), |best| better(best, (score, kept))));
         }
         Ok(best)
