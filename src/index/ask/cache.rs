@@ -48,6 +48,11 @@ impl<K: Copy + Eq + Hash, V: Cached> Cache<K, V> {
         Self { shards: (0..shards).map(|_| Mutex::new(empty())).collect(), most: bytes / shards }
     }
 
+    /// The memory for values, in bytes.
+    pub(crate) fn room(&self) -> usize {
+        self.most * self.shards.len()
+    }
+
     /// The value of a key, which `make` makes if it is not there. Two threads may make the same one
     /// at once.
     pub(crate) fn get_or(&self, key: K, make: impl FnOnce() -> Result<V>) -> Result<Arc<V>> {

@@ -15,9 +15,6 @@ pub(crate) trait Texts: Sync {
 
     /// The elements of the text of a document.
     fn elements(&self, doc: DocNo) -> Result<Elements>;
-
-    /// The memory for elements that were compared recently, in bytes.
-    fn room(&self) -> usize;
 }
 
 impl Texts for &Snapshot {
@@ -28,14 +25,10 @@ impl Texts for &Snapshot {
     fn elements(&self, doc: DocNo) -> Result<Elements> {
         Elements::read(&self.view(), self.sketcher(), doc)
     }
-
-    fn room(&self) -> usize {
-        self.reader().engine().cache_bytes()
-    }
 }
 
 /// Compares documents exactly, on all threads. Elements that are being compared take up to a
-/// quarter of the room, besides those that the cache keeps.
+/// quarter of the room of the cache besides.
 pub(crate) struct Verifier<T> {
     source: T,
     cache: Arc<ElementCache>,
@@ -58,7 +51,8 @@ impl Numbered {
 impl<'s> Verifier<&'s Snapshot> {
     /// Compares documents of a snapshot. The cache is as large as that of the index.
     pub(crate) fn of(snapshot: &'s Snapshot) -> Self {
-        Self::new(snapshot, Arc::new(ElementCache::of_bytes(snapshot.room())))
+        let bytes = snapshot.reader().engine().cache_bytes();
+        Self::new(snapshot, Arc::new(ElementCache::of_bytes(bytes)))
     }
 }
 
@@ -155,9 +149,9 @@ impl<T: Texts> Verifier<T> {
     }
 
     /// How many of the first of these groups of texts have elements that fit into a quarter of the
-    /// room; at least one.
+    /// room of the cache; at least one.
     fn fitting<const N: usize>(&self, texts: &Numbered, groups: &[[usize; N]]) -> usize {
-        let most = self.source.room() as u64 / 4;
+        let most = self.cache.room() as u64 / 4;
         let (mut counted, mut bytes) = (FxHashSet::default(), 0_u64);
         let fits = |group: &&[usize; N]| {
             for number in *group {

@@ -119,10 +119,10 @@ impl<'s> Comparison<'s> {
     }
 
     /// How the texts of a batch are compared with each other, if they are.
-    fn rule<'r>(&'r self, sketcher: &'r Sketcher, room: usize) -> Option<Rule<'r>> {
+    fn rule<'r>(&'r self, sketcher: &'r Sketcher) -> Option<Rule<'r>> {
         let (least, elements) = (self.search_plan.least, self.elements.as_ref()?);
         let similar = least_equal_lanes(self.threshold, sketcher.lanes());
-        Some(Rule { least, similar, sketcher, room, elements })
+        Some(Rule { least, similar, sketcher, elements })
     }
 
     /// The text of a document if texts are compared: with those that contain enough of it, or with
@@ -205,7 +205,6 @@ impl<'c> Judge<'c> {
             }
             Ok(nearest)
         };
-        let room = batch.cache_bytes();
         let (buckets, nearest, expected) = batch.read(|view, documents| {
             let alone: Vec<&Document> = documents.iter().map(|(document, _)| *document).collect();
             let is_asked =
@@ -235,7 +234,7 @@ impl<'c> Judge<'c> {
                 true => Outlook::Duplicate,
                 false => Outlook::Ignored,
             });
-            let expected = match comparison.rule(sketcher, room) {
+            let expected = match comparison.rule(sketcher) {
                 // What fails here and matters fails again when the document is judged.
                 Some(rule) => Expected::of(&alone, &outlook.collect::<Vec<_>>(), &buckets, rule)
                     .unwrap_or_else(|_| Expected::nothing()),

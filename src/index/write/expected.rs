@@ -45,8 +45,6 @@ pub(super) struct Rule<'c> {
     /// The number of equal lanes from which on documents are similar by estimate.
     pub(super) similar: usize,
     pub(super) sketcher: &'c Sketcher,
-    /// The memory for elements of texts, in bytes.
-    pub(super) room: usize,
     pub(super) elements: &'c Arc<ElementCache>,
 }
 
@@ -67,10 +65,6 @@ impl Texts for BatchTexts<'_> {
         let document = self.documents.get(place.0 as usize);
         let text = document.and_then(|document| document.text.as_deref()).unwrap_or_default();
         Elements::of_stored(text, self.rule.sketcher)
-    }
-
-    fn room(&self) -> usize {
-        self.rule.room
     }
 }
 

@@ -106,11 +106,6 @@ impl<'w> Batch<'w> {
         self.writer.next_number() + self.waiting.len() as u64
     }
 
-    /// The memory that the index has for cached pages, in bytes.
-    pub(crate) fn cache_bytes(&self) -> usize {
-        self.writer.cache_bytes()
-    }
-
     /// Reads all written documents, given those that are still to be decided. For the second
     /// document with the same id, what exists is absent.
     pub(crate) fn read<T>(
