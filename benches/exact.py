@@ -3,10 +3,11 @@
 
 usage: exact.py CORPUS.jsonl [--copies N] [--rounds 3] [--cache 64M] [--twindex PATH]
 
-Makes an index with stored texts of CORPUS.jsonl, a line {"id": ..., "text": ...} for each text. In
-every round each command runs twice: by texts, and with --estimate (for `dedup`: into an index
-without texts). Prints a Markdown table of medians, with the least and the most. With --copies, the
-first N texts are taken, each with a copy in which every fortieth line is changed.
+Makes an index with stored texts of CORPUS.jsonl, a line {"id": ..., "text": ...} for each text, and
+one of each half. In every round each command runs twice: by texts, and with --estimate (for
+`dedup`: into an index without texts). `merge` puts the halves into a new index. Prints a Markdown
+table of medians, with the least and the most. With --copies, the first N texts are taken, each with
+a copy in which every fortieth line is changed.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMANDS = ["pairs", "clusters", "clusters --linkage connected"]
+DEDUP, MERGE = "dedup into a new index", "merge --dedup of two halves"
 
 
 def with_copies(corpus, count, target):
@@ -33,6 +35,18 @@ def with_copies(corpus, count, target):
                 changed[at] = f"line {at} of text {row} is another one"
             for id, version in ((f"{row}", text), (f"{row}-copy", "\n".join(changed))):
                 out.write(json.dumps({"id": id, "text": version}, ensure_ascii=False) + "\n")
+
+
+def halves(corpus, folder):
+    """Writes the first and the second half of the lines."""
+    with corpus.open("rb") as lines:
+        middle = sum(1 for _ in lines) // 2
+        lines.seek(0)
+        for name, rows in (("first", middle), ("second", None)):
+            target = folder / f"{name}.jsonl"
+            with target.open("wb") as out:
+                out.writelines(itertools.islice(lines, rows))
+            yield target
 
 
 def seconds(command):
@@ -68,6 +82,10 @@ def main():
             with_copies(args.corpus, args.copies, corpus)
         quiet = ["--no-progress", "--cache", args.cache]
         seconds([args.twindex, "add", index, "--store-text", corpus, *quiet])
+        parts = [half.with_suffix(".twx") for half in halves(corpus, folder)]
+        for part in parts:
+            lines = part.with_suffix(".jsonl")
+            seconds([args.twindex, "add", part, "--store-text", lines, *quiet])
         times = {}
         for round in range(args.rounds):
             for name in COMMANDS:
@@ -78,10 +96,14 @@ def main():
                 new = folder / f"{kind}-{round}.twx"
                 out = ["-o", folder / f"{kind}-{round}.jsonl"]
                 command = [args.twindex, "dedup", new, corpus, *out, *more, *quiet]
-                times.setdefault(("dedup into a new index", kind), []).append(seconds(command))
+                times.setdefault((DEDUP, kind), []).append(seconds(command))
+            for kind, more in (("exact", []), ("estimate", ["--estimate"])):
+                new = folder / f"merged-{kind}-{round}.twx"
+                command = [args.twindex, "merge", new, *parts, "--dedup", *more, *quiet]
+                times.setdefault((MERGE, kind), []).append(seconds(command))
     print("| command | exact, s | estimate, s | times | processor time, times |")
     print("|---|---|---|---|---|")
-    for name in [*COMMANDS, "dedup into a new index"]:
+    for name in [*COMMANDS, DEDUP, MERGE]:
         exact, estimate = (list(zip(*times[name, kind])) for kind in ("exact", "estimate"))
         ratios = [
             [x / y for x, y in zip(ours, theirs)] for ours, theirs in zip(exact, estimate)

@@ -222,6 +222,7 @@ def datasketch(ids, texts, threshold, told):
 
 LIBRARIES = {
     "lance": lance,
+    "lance-default": lance,
     "gaoya": gaoya,
     "rensa": rensa,
     "rensa-flat": rensa_flat,

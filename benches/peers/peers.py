@@ -2,7 +2,7 @@
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,6 +47,8 @@ class Peer:
     likes: tuple
     #: What tells two peers of one package apart.
     variant: str = ""
+    #: Variables that its process gets.
+    environment: dict = field(default_factory=dict)
 
     @property
     def title(self):
@@ -55,7 +57,14 @@ class Peer:
 
 
 PEERS = {
-    "lance": Peer("pylance", "14.0.2", "lance", True, CORES, "3 words", (WORDS, DEFAULT)),
+    "lance": Peer(
+        "pylance", "14.0.2", "lance", True, CORES, "3 words", (WORDS, DEFAULT), "all cores",
+        {"LANCE_CPU_THREADS": str(CORES)},
+    ),
+    # Lance leaves two cores to reading unless told otherwise.
+    "lance-default": Peer(
+        "pylance", "14.0.2", "lance", True, max(1, CORES - 2), "3 words", (WORDS, DEFAULT)
+    ),
     "incrededup": Peer("incrededup", "0.3.1", "", True, 1, "3 characters", (SHORT_CHARS,)),
     "rensa-flat": Peer(
         "rensa", "0.5.0", "rensa", False, CORES, "5 characters", (CHARS,), "flat hashes"

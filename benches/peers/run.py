@@ -29,7 +29,7 @@ sys.dont_write_bytecode = True
 
 import peers  # noqa: E402
 from drivers import KIB, QUERIES, TOP  # noqa: E402
-from peers import CORES, PEERS, PYTHON, ROOT, SETTINGS, SHORT_CHARS  # noqa: E402
+from peers import PEERS, PYTHON, ROOT, SETTINGS, SHORT_CHARS  # noqa: E402
 from peers import Problem, last_line, say  # noqa: E402
 from report import report  # noqa: E402
 
@@ -118,10 +118,9 @@ def settle(file):
 # Runs
 
 
-def timed(command, folder, stdin=None):
+def timed(command, folder, stdin=None, environment=None):
     """Runs a command; gives (seconds, peak bytes, standard output, standard error, status)."""
-    # Lance keeps two cores free for reading unless told otherwise: of two cores it takes one.
-    environ = {"LANCE_CPU_THREADS": str(CORES), **os.environ, "TMPDIR": str(folder)}
+    environ = {**os.environ, **(environment or {}), "TMPDIR": str(folder)}
     with contextlib.ExitStack() as files:
         out = files.enter_context(tempfile.TemporaryFile(dir=folder))
         err = files.enter_context(tempfile.TemporaryFile(dir=folder))
@@ -149,7 +148,7 @@ def run_peer(name, args, sample, folder):
     command = [PYTHON, DRIVERS, name, sample.path, "--threshold", str(args.threshold)]
     if not peer.module:
         command += ["--command", peers.command_of(peer)]
-    _, _, out, err, status = timed(command, folder)
+    _, _, out, err, status = timed(command, folder, environment=peer.environment)
     if status != 0:
         raise Problem(f"{name} failed ({status}): {last_line(err)}")
     told = json.loads(last_line(out))

@@ -1,6 +1,7 @@
 //! Inserts documents with one commit for each batch, counts the outcomes, and prints the summary.
 
 use crate::commands::cluster_events::ClusterCounts;
+use crate::commands::merge_similar::SimilarJudge;
 use crate::commands::replace_guard::{ReplaceGuard, ReplaceOptions, key_of};
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
@@ -11,7 +12,7 @@ use crate::terminal::progress_bar::ProgressBar;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
-use twindex::{Document, Index, Inserted, Snapshot, WriteTxn};
+use twindex::{Document, Index, Inserted, Outcome, Snapshot, WriteTxn};
 
 /// How documents are inserted.
 #[derive(Debug, clap::Args)]
@@ -61,6 +62,8 @@ pub(crate) struct BatchInserter {
     replace: ReplaceOptions,
     /// The first documents begin it.
     guard: Option<ReplaceGuard>,
+    /// Leaves out similar documents.
+    similar: Option<SimilarJudge>,
     batch: usize,
     in_batch: usize,
     counts: Counts,
@@ -77,6 +80,7 @@ impl BatchInserter {
             conflict: options.on_conflict,
             replace: options.replace,
             guard: None,
+            similar: None,
             batch: options.batch as usize,
             in_batch: 0,
             counts: Counts::default(),
@@ -84,6 +88,11 @@ impl BatchInserter {
             verbose: global.verbose,
             start,
         }
+    }
+
+    /// Leaves out the documents that a judge says are similar to one that is there.
+    pub(crate) fn judged_by(self, similar: Option<SimilarJudge>) -> Self {
+        Self { similar, ..self }
     }
 
     /// The number of documents to pass to [`BatchInserter::insert`] at once.
@@ -183,7 +192,7 @@ impl BatchInserter {
         self.commit()?;
         let interrupted = interrupt::asked();
         let seconds = self.start.elapsed().as_secs_f64();
-        report(global, &self.counts, &self.clusters, seconds, interrupted);
+        self.report(global, seconds, interrupted);
         if interrupted {
             return Err(anyhow::anyhow!(
                 "{}: interrupted; {} are in the index, run the command again to go on",
@@ -222,9 +231,16 @@ impl BatchInserter {
         let keys: Vec<u64> =
             if guard.needs_keys() { ids.map(key_of).collect() } else { Vec::new() };
         let mut keys = keys.into_iter();
-        let outcomes = txn.insertion().on_conflict(policy).documents(documents)?;
+        let mut insertion = txn.insertion().on_conflict(policy);
+        let mut ids = Vec::new();
+        if let Some(judge) = &mut self.similar {
+            insertion = judge.judge(insertion)?;
+            ids.extend(documents.iter().map(|document| document.id().to_owned()));
+        }
+        let mut ids = ids.into_iter();
+        let outcomes = insertion.documents(documents)?;
         for (outcome, place) in outcomes.into_iter().zip(places) {
-            let (inserted, key) = (outcome.inserted(), keys.next());
+            let (inserted, key, id) = (outcome.inserted(), keys.next(), ids.next());
             if let (Some(Inserted::Added | Inserted::Replaced), Some(key)) = (inserted, key) {
                 guard.wrote(key, inserted == Some(Inserted::Replaced));
             }
@@ -237,7 +253,14 @@ impl BatchInserter {
                     let place = place.unwrap_or_default();
                     progress.say(&format!("{place}: its id is in the index with another text"));
                 }
-                Some(Inserted::Skipped) | None => counts.skipped += 1,
+                Some(Inserted::Skipped) => counts.skipped += 1,
+                None => {
+                    if let (Outcome::Duplicate { of, .. }, Some(judge), Some(id)) =
+                        (outcome, &mut self.similar, id)
+                    {
+                        judge.leave_out(&id, &of)?;
+                    }
+                }
             }
         }
         guard.check(index.path())
@@ -246,7 +269,45 @@ impl BatchInserter {
     /// Commits the batch under way, if there is one.
     fn commit(&mut self) -> Result<(), Failure> {
         self.in_batch = 0;
-        Ok(self.txn.take().map_or(Ok(()), |txn| self.clusters.commit(txn))?)
+        let Some(txn) = self.txn.take() else { return Ok(()) };
+        if let Some(judge) = &mut self.similar {
+            judge.before_commit(&txn)?;
+        }
+        Ok(self.clusters.commit(txn)?)
+    }
+
+    /// Prints the summary.
+    fn report(&self, global: &GlobalOptions, seconds: f64, interrupted: bool) {
+        let Self { counts, clusters, similar, .. } = self;
+        let mut fields = vec![
+            ("added", counts.added.into()),
+            ("replaced", counts.replaced.into()),
+            ("unchanged", counts.unchanged.into()),
+            ("skipped", counts.skipped.into()),
+            ("empty", counts.empty.into()),
+            ("failed", counts.failed.into()),
+            ("bytes", counts.bytes.into()),
+            ("seconds", whole_millis(seconds)),
+            ("interrupted", interrupted.into()),
+        ];
+        fields.extend(similar.iter().flat_map(SimilarJudge::fields));
+        fields.extend(clusters.field());
+        let mut sentence = format!("added {}", count(counts.added, "document"));
+        sentence += &listed(&[
+            (counts.replaced, "replaced"),
+            (counts.unchanged, "unchanged"),
+            (counts.skipped, "skipped"),
+            (counts.empty, "empty"),
+            (counts.failed, "failed"),
+        ]);
+        sentence += &format!(" in {seconds:.1} s");
+        if counts.bytes > 0 {
+            let rate = (counts.bytes as f64 / seconds.max(1e-9)) as u64;
+            sentence += &format!(": {} of text, {}/s", bytes(counts.bytes), bytes(rate));
+        }
+        sentence += &similar.as_ref().map(SimilarJudge::sentence).unwrap_or_default();
+        sentence += &clusters.sentence();
+        summary(global, &fields, &sentence);
     }
 }
 
@@ -255,41 +316,4 @@ impl Counts {
     fn done(&self) -> u64 {
         self.added + self.replaced + self.unchanged
     }
-}
-
-/// Prints the summary.
-fn report(
-    global: &GlobalOptions,
-    counts: &Counts,
-    clusters: &ClusterCounts,
-    seconds: f64,
-    interrupted: bool,
-) {
-    let mut fields = vec![
-        ("added", counts.added.into()),
-        ("replaced", counts.replaced.into()),
-        ("unchanged", counts.unchanged.into()),
-        ("skipped", counts.skipped.into()),
-        ("empty", counts.empty.into()),
-        ("failed", counts.failed.into()),
-        ("bytes", counts.bytes.into()),
-        ("seconds", whole_millis(seconds)),
-        ("interrupted", interrupted.into()),
-    ];
-    fields.extend(clusters.field());
-    let mut sentence = format!("added {}", count(counts.added, "document"));
-    sentence += &listed(&[
-        (counts.replaced, "replaced"),
-        (counts.unchanged, "unchanged"),
-        (counts.skipped, "skipped"),
-        (counts.empty, "empty"),
-        (counts.failed, "failed"),
-    ]);
-    sentence += &format!(" in {seconds:.1} s");
-    if counts.bytes > 0 {
-        let rate = (counts.bytes as f64 / seconds.max(1e-9)) as u64;
-        sentence += &format!(": {} of text, {}/s", bytes(counts.bytes), bytes(rate));
-    }
-    sentence += &clusters.sentence();
-    summary(global, &fields, &sentence);
 }

@@ -2,6 +2,7 @@
 
 use crate::commands::info::warn_of_other_unicode;
 use crate::commands::insert_batches::{BatchInserter, InsertOptions, PlacedDocument};
+use crate::commands::merge_similar::{SimilarJudge, SimilarOptions};
 use crate::input::same_file;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -24,9 +25,14 @@ With --attach, the sorted runs of a SRC are copied with its documents, instead o
 document after the other. That takes about half the time, and the answers are the same. Each SRC
 is one commit. `twindex compact DEST` afterwards makes one run of all.
 
+With --dedup, DEST gets no document that is similar to one it has, by its threshold. So indexes
+that several machines have deduplicated, each a part, become one without duplicates. Output
+columns: id, duplicate_of, similarity, exact.
+
 Examples:
   twindex merge all.twx monday.twx tuesday.twx
   twindex merge all.twx shard-*.twx --attach
+  twindex merge all.twx shard-*.twx --dedup > removed.tsv
   twindex merge all.twx new.twx --on-conflict skip")]
 pub(crate) struct Merge {
     /// The index to add documents to
@@ -37,6 +43,8 @@ pub(crate) struct Merge {
     /// Copy the runs of each SRC, in one commit: faster for many new documents
     #[arg(long, conflicts_with = "batch", help_heading = "Writing to the index")]
     pub(crate) attach: bool,
+    #[command(flatten)]
+    pub(crate) similar: SimilarOptions,
     #[command(flatten)]
     pub(crate) insert: InsertOptions,
 }
@@ -57,7 +65,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Merge) -> Result<Ending, Failur
         );
     };
     let progress = ProgressBar::of_documents(global, documents);
-    let mut inserter = BatchInserter::new(&args.insert, global, start);
+    let judge = SimilarJudge::of(&args.similar, global, index.settings().threshold());
+    let mut inserter = BatchInserter::new(&args.insert, global, start).judged_by(judge);
     for path in &args.sources {
         if interrupt::asked() {
             break;

@@ -27,6 +27,7 @@ pub(crate) mod insert_batches;
 pub(crate) mod inspect;
 pub(crate) mod maintain;
 pub(crate) mod merge;
+mod merge_similar;
 pub(crate) mod outputs;
 pub(crate) mod packaging;
 pub(crate) mod pairs;

@@ -55,6 +55,7 @@ mod genomes;
 mod hostile_input;
 mod identity;
 mod marked;
+mod merge_similar;
 mod names_of_outputs;
 mod nothing_made;
 mod packing;
