@@ -47,7 +47,7 @@ class Peer:
     likes: tuple
     #: What tells two peers of one package apart.
     variant: str = ""
-    #: Variables that its process gets.
+    #: Variables that its process gets, or does not get if they are None.
     environment: dict = field(default_factory=dict)
 
     @property
@@ -58,12 +58,13 @@ class Peer:
 
 PEERS = {
     "lance": Peer(
-        "pylance", "14.0.2", "lance", True, CORES, "3 words", (WORDS, DEFAULT), "all cores",
-        {"LANCE_CPU_THREADS": str(CORES)},
+        "pylance", "14.0.2", "lance", True, CORES, "3 words", (WORDS, DEFAULT),
+        environment={"LANCE_CPU_THREADS": str(CORES)},
     ),
     # Lance leaves two cores to reading unless told otherwise.
     "lance-default": Peer(
-        "pylance", "14.0.2", "lance", True, max(1, CORES - 2), "3 words", (WORDS, DEFAULT)
+        "pylance", "14.0.2", "lance", True, max(1, CORES - 2), "3 words", (WORDS, DEFAULT),
+        "as it comes", {"LANCE_CPU_THREADS": None},
     ),
     "incrededup": Peer("incrededup", "0.3.1", "", True, 1, "3 characters", (SHORT_CHARS,)),
     "rensa-flat": Peer(

@@ -121,6 +121,7 @@ def settle(file):
 def timed(command, folder, stdin=None, environment=None):
     """Runs a command; gives (seconds, peak bytes, standard output, standard error, status)."""
     environ = {**os.environ, **(environment or {}), "TMPDIR": str(folder)}
+    environ = {name: value for name, value in environ.items() if value is not None}
     with contextlib.ExitStack() as files:
         out = files.enter_context(tempfile.TemporaryFile(dir=folder))
         err = files.enter_context(tempfile.TemporaryFile(dir=folder))

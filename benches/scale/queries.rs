@@ -97,8 +97,11 @@ pub fn measure(snapshot: &Snapshot, what: &str) -> Outcome<Vec<Row>> {
                 .collect::<Outcome<Vec<_>>>()?;
         }
         if let Some((took, found)) = crowds.iter().max() {
-            let what = format!("{what}: {kind} with {} matches", grouped(*found));
-            rows.push(Row::new(what, time(*took)));
+            let crowds = format!("slowest of {}, {} matches, once", crowds.len(), grouped(*found));
+            rows.push(Row::new(format!("{what}: {kind}, {crowds}"), time(*took)));
+        }
+        if few.is_empty() {
+            continue;
         }
         for (name, share, most) in [("p50", 0.5, most), ("p99", 0.99, 200)] {
             let took = quantile(&mut times, share)?;

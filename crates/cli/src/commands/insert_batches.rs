@@ -12,7 +12,7 @@ use crate::terminal::progress_bar::ProgressBar;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
-use twindex::{Document, Index, Inserted, Outcome, Snapshot, WriteTxn};
+use twindex::{Document, Index, Inserted, Snapshot, WriteTxn};
 
 /// How documents are inserted.
 #[derive(Debug, clap::Args)]
@@ -232,15 +232,17 @@ impl BatchInserter {
             if guard.needs_keys() { ids.map(key_of).collect() } else { Vec::new() };
         let mut keys = keys.into_iter();
         let mut insertion = txn.insertion().on_conflict(policy);
-        let mut ids = Vec::new();
+        let mut ids: Vec<String> = Vec::new();
         if let Some(judge) = &mut self.similar {
             insertion = judge.judge(insertion)?;
             ids.extend(documents.iter().map(|document| document.id().to_owned()));
         }
-        let mut ids = ids.into_iter();
         let outcomes = insertion.documents(documents)?;
+        if let Some(judge) = &mut self.similar {
+            ids.iter().zip(&outcomes).try_for_each(|(id, outcome)| judge.tell(id, outcome))?;
+        }
         for (outcome, place) in outcomes.into_iter().zip(places) {
-            let (inserted, key, id) = (outcome.inserted(), keys.next(), ids.next());
+            let (inserted, key) = (outcome.inserted(), keys.next());
             if let (Some(Inserted::Added | Inserted::Replaced), Some(key)) = (inserted, key) {
                 guard.wrote(key, inserted == Some(Inserted::Replaced));
             }
@@ -254,13 +256,7 @@ impl BatchInserter {
                     progress.say(&format!("{place}: its id is in the index with another text"));
                 }
                 Some(Inserted::Skipped) => counts.skipped += 1,
-                None => {
-                    if let (Outcome::Duplicate { of, .. }, Some(judge), Some(id)) =
-                        (outcome, &mut self.similar, id)
-                    {
-                        judge.leave_out(&id, &of)?;
-                    }
-                }
+                None => {}
             }
         }
         guard.check(index.path())

@@ -25,9 +25,9 @@ With --attach, the sorted runs of a SRC are copied with its documents, instead o
 document after the other. That takes about half the time, and the answers are the same. Each SRC
 is one commit. `twindex compact DEST` afterwards makes one run of all.
 
-With --dedup, DEST gets no document that is similar to one it has, by its threshold. So indexes
-that several machines have deduplicated, each a part, become one without duplicates. Output
-columns: id, duplicate_of, similarity, exact.
+With --dedup, DEST gets no document that is similar to one it has, by its threshold. Shards that
+were deduplicated apart become one index without duplicates. Output columns: id, duplicate_of,
+similarity, exact.
 
 Examples:
   twindex merge all.twx monday.twx tuesday.twx

@@ -5,12 +5,11 @@ use crate::run::global_options::GlobalOptions;
 use crate::terminal::numbers::grouped;
 use crate::terminal::output::{Results, count, likeness, similarity};
 use serde_json::Value;
-use twindex::{DEFAULT_MAX_CANDIDATES, Insertion, Match, WriteTxn};
-
-const DUPLICATES: &str = "What is a duplicate";
+use std::io;
+use twindex::{DEFAULT_MAX_CANDIDATES, Insertion, Outcome, WriteTxn};
 
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = DUPLICATES)]
+#[command(next_help_heading = "What is a duplicate")]
 pub(crate) struct SimilarOptions {
     /// Leave out documents that are similar to one in DEST, also to one that came in before, and
     /// print which; compares texts if the indexes store them
@@ -41,7 +40,8 @@ pub(crate) struct SimilarJudge {
     left_out: u64,
     /// The inserted documents that were compared with only some of their candidates.
     limited: u64,
-    results: Results,
+    /// `None` once nobody reads them any more.
+    results: Option<Results>,
 }
 
 impl SimilarJudge {
@@ -59,7 +59,7 @@ impl SimilarJudge {
             recall: None,
             left_out: 0,
             limited: 0,
-            results: Results::new(global),
+            results: Some(Results::new(global)),
         })
     }
 
@@ -72,22 +72,37 @@ impl SimilarJudge {
         Ok(insertion)
     }
 
-    /// Prints that a document is left out.
-    pub(crate) fn leave_out(&mut self, id: &str, of: &Match) -> Result<(), Failure> {
+    /// Counts and prints a document if it is left out.
+    pub(crate) fn tell(&mut self, id: &str, outcome: &Outcome) -> Result<(), Failure> {
+        let Outcome::Duplicate { of, .. } = outcome else { return Ok(()) };
         self.left_out += 1;
-        Ok(self.results.line(&[
-            ("id", id.into()),
-            ("duplicate_of", of.id.as_str().into()),
-            ("similarity", likeness(of.similarity, of.exact)),
-            ("exact", of.exact.into()),
-        ])?)
+        self.print(|results| {
+            results.line(&[
+                ("id", id.into()),
+                ("duplicate_of", of.id.as_str().into()),
+                ("similarity", likeness(of.similarity, of.exact)),
+                ("exact", of.exact.into()),
+            ])
+        })
     }
 
     /// Prints what waits, before a transaction is committed. If the command is run again after a
     /// commit that failed, it prints the same documents again.
     pub(crate) fn before_commit(&mut self, txn: &WriteTxn) -> Result<(), Failure> {
         self.limited += txn.limited();
-        Ok(self.results.flush()?)
+        self.print(Results::flush)
+    }
+
+    /// Prints, until the reader of the output closes it. The merge goes on then: who is left out is
+    /// told again by a second run.
+    fn print(&mut self, print: impl FnOnce(&mut Results) -> io::Result<()>) -> Result<(), Failure> {
+        match self.results.as_mut().map_or(Ok(()), print) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.results = None;
+                Ok(())
+            }
+            printed => Ok(printed?),
+        }
     }
 
     /// The fields of the summary.

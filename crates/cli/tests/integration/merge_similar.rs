@@ -36,7 +36,8 @@ fn merging_without_duplicates_keeps_what_dedup_keeps() {
         for options in ["", " --batch 7", " --threads 1"] {
             let words = format!("merge all.twx x.twx y.twx --dedup --json{options}");
             let done = shell.run(&words).succeeds();
-            let plain = shell.run("merge plain.twx x.twx y.twx --dedup -q").succeeds();
+            let plain = shell.run(&format!("merge plain.twx x.twx y.twx --dedup -q{options}"));
+            let plain = plain.succeeds();
             assert_eq!(plain.stdout, removed, "{settings}{options}");
             assert_eq!(done.json().len() as u64, done.counted("duplicates"));
             assert_eq!(done.counted("added") + done.counted("duplicates"), 120);
@@ -93,4 +94,30 @@ fn a_document_that_replaces_one_is_not_its_duplicate() {
     let [line] = &done.json()[..] else { panic!("{done:?}") };
     assert_eq!((line["id"].as_str(), line["duplicate_of"].as_str()), (Some("y"), Some("x")));
     assert_eq!((done.counted("replaced"), done.counted("duplicates")), (1, 1));
+}
+
+#[test]
+fn a_conflict_is_decided_before_anything_is_compared() {
+    for (policy, status, counted) in [("skip", 0, "skipped"), ("error", 2, "failed")] {
+        let shell = Shell::with(&[("same", &text(1, 0, 20)), ("x", &text(2, 0, 20))]);
+        let other = [("same".to_owned(), text(2, 1, 20))];
+        shell.pipe("add other.twx -q -", json(&other)).succeeds();
+        let done =
+            shell.run(&format!("merge i.twx other.twx --dedup --json --on-conflict {policy}"));
+        assert_eq!((done.status, done.stdout.as_str()), (status, ""), "{done:?}");
+        assert_eq!((done.counted(counted), done.counted("duplicates")), (1, 0), "{done:?}");
+    }
+}
+
+#[test]
+fn a_merge_is_complete_if_nobody_reads_what_it_leaves_out() {
+    let (shell, _) = indexed("");
+    let whole = shell.run("merge whole.twx x.twx y.twx --dedup -q --batch 2").succeeds();
+    let mut running = shell.start("merge all.twx x.twx y.twx --dedup -q --batch 2");
+    let line = running.read_a_line_and_close();
+    assert!(whole.stdout.starts_with(&line), "{line}");
+    let done = running.finish();
+    assert_eq!((done.status, done.stderr.as_str()), (0, ""));
+    let list = |name: &str| shell.run(&format!("list {name}")).succeeds().stdout;
+    assert_eq!(list("all.twx"), list("whole.twx"));
 }
