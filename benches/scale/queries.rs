@@ -11,8 +11,8 @@ use twindex::{IndexOptions, ReadOnlyIndex, Signature, Snapshot};
 /// Queries of each kind.
 const QUERIES: u64 = 2_000;
 
-/// The matches from which on a query is one for a crowd of copies. It reads all their ids, and what
-/// other queries need leaves the cache.
+/// The matches from which on a query is one for a crowd of copies. With a limit, it reads the
+/// signatures of all, and what other queries need leaves the cache.
 const CROWD: u64 = 1_000;
 
 /// What is asked: documents of the index, and what nothing there is like.
@@ -86,7 +86,7 @@ pub fn measure(snapshot: &Snapshot, what: &str) -> Outcome<Vec<Row>> {
         for signature in signatures {
             match ask_and_count(snapshot, signature)? {
                 (_, found) if found < CROWD => few.push(signature),
-                (took, found) => crowds.push((took, found)),
+                (took, found) => crowds.push((took, found, signature)),
             }
         }
         let mut times = Vec::new();
@@ -96,9 +96,13 @@ pub fn measure(snapshot: &Snapshot, what: &str) -> Outcome<Vec<Row>> {
                 .map(|signature| ask(snapshot, signature))
                 .collect::<Outcome<Vec<_>>>()?;
         }
-        if let Some((took, found)) = crowds.iter().max() {
+        if let Some((took, found, signature)) = crowds.iter().max_by_key(|(took, ..)| took) {
             let crowds = format!("slowest of {}, {} matches, once", crowds.len(), grouped(*found));
             rows.push(Row::new(format!("{what}: {kind}, {crowds}"), time(*took)));
+            let start = Instant::now();
+            snapshot.query().top(10).by_signature(signature)?;
+            let crowd = format!("{what}: {kind}, the same by `top`, once");
+            rows.push(Row::new(crowd, time(start.elapsed())));
         }
         if few.is_empty() {
             continue;

@@ -146,6 +146,65 @@ fn a_crowd_in_the_tail_comes_after_one_in_a_run_that_has_lost_its_first_copies()
     assert_eq!(first_copy(&index, &copy), "150");
 }
 
+/// The ids and similarities of matches.
+fn named(matches: &twindex::Matches) -> Vec<(&str, f64)> {
+    matches.iter().map(|found| (found.id.as_str(), found.similarity)).collect()
+}
+
+#[test]
+fn the_most_similar_ones_to_a_copy_of_a_crowd_are_those_of_a_scan() {
+    let (copy, similar) = (text(1, 0, 40), text(1, 3, 40));
+    for (store_text, all_copies) in [(false, true), (false, false), (true, true), (true, false)] {
+        let place = Place::new();
+        let mut index = tiny().store_text(store_text).create(place.index()).expect("created");
+        let id = |number: usize| format!("{:03}", number * 7 % 400);
+        for some in (0..400).collect::<Vec<usize>>().chunks(90) {
+            let mut txn = index.begin_write().expect("begun");
+            for &number in some {
+                // Another spelling has the same shingles.
+                let text = match number % 5 {
+                    _ if all_copies => copy.clone(),
+                    1 => similar.clone(),
+                    2 => copy.replace(' ', "  "),
+                    _ => copy.clone(),
+                };
+                txn.insert(&id(number), &text).expect("inserted");
+            }
+            txn.commit().expect("committed");
+        }
+        for round in 0..3 {
+            let snapshot = index.snapshot().expect("a snapshot");
+            let compared = |query: twindex::Query<'_>, count: usize| {
+                let ask = |scan: bool| query.clone().top(count).scan(scan).by_text(&copy);
+                let (found, all) = (ask(false).expect("asked"), ask(true).expect("asked"));
+                assert_eq!(named(&found), named(&all), "{store_text} {all_copies} {round}");
+                assert_eq!(found.left_out > 0, all.left_out > 0);
+                assert!(found.recall >= 0.99);
+                found.candidates
+            };
+            for count in [0, 1, 3, 20, 100, 1000] {
+                for (excluded, estimate) in [(300, false), (301, false), (302, true)] {
+                    let query = snapshot.query().estimate(estimate).excluding(id(excluded));
+                    let candidates = compared(query, count);
+                    if all_copies && count < 200 {
+                        assert_eq!(candidates, count as u64 + 1);
+                    }
+                }
+            }
+            drop(snapshot);
+            // Nearly all of the first copies go, and then everything is merged.
+            let mut txn = index.begin_write().expect("begun");
+            for number in (0..120).filter(|number| number % 50 != 8) {
+                txn.remove(&id(number)).expect("removed");
+            }
+            txn.commit().expect("committed");
+            if round == 1 {
+                index.compact().run().expect("compacted");
+            }
+        }
+    }
+}
+
 /// Documents that agree in the first 30 of 64 lanes, so that all of them share buckets. Every
 /// fourth is similar to the one 700 before it, and every tenth has its id.
 fn half_alike(numbers: std::ops::Range<u64>) -> Vec<Document> {

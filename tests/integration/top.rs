@@ -104,17 +104,25 @@ fn a_scan_gives_exactly_the_most_similar() {
 }
 
 #[test]
-fn the_smallest_ids_win_among_equally_similar_ones() {
+fn the_first_inserted_ones_win_among_equally_similar_ones() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
     let same = index.sketcher().signature("one and the same text").expect("a text");
-    let snapshot = snapshot_of(&index, &vec![same.clone(); 30]);
-    let found = snapshot.query().top(3).by_signature(&same).expect("an answer");
-    assert_eq!(found.left_out, 27);
-    assert_eq!(named(found), ["00000", "00001", "00002"].map(|id| (id.to_owned(), 1.0)));
-    let others = snapshot.query().top(2).by_id("00001").expect("an answer").expect("it is there");
+    let mut txn = index.begin_write().expect("begun");
+    for number in (0..30).rev() {
+        let document = Document::from_signature(format!("{number:02}"), same.clone());
+        txn.insertion().document(document.expect("valid")).expect("inserted");
+    }
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    for query in [snapshot.query().top(3), snapshot.query().limit(3)] {
+        let found = query.by_signature(&same).expect("an answer");
+        assert_eq!(found.left_out, 27);
+        assert_eq!(named(found), ["27", "28", "29"].map(|id| (id.to_owned(), 1.0)));
+    }
+    let others = snapshot.query().top(2).by_id("28").expect("an answer").expect("it is there");
     assert_eq!(others.left_out, 27);
-    assert_eq!(named(others), ["00000", "00002"].map(|id| (id.to_owned(), 1.0)));
+    assert_eq!(named(others), ["27", "29"].map(|id| (id.to_owned(), 1.0)));
 }
 
 #[test]

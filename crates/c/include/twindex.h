@@ -332,10 +332,11 @@ typedef struct {
     double recall;
     // The probability that the interval of a similarity holds the true one. Default 0.95.
     double confidence;
-    // Reports at most so many matches, the most similar ones. Default: all.
+    // Reports at most so many matches, the most similar ones and, of equally similar ones, those
+    // that were inserted first. Default: all.
     uint64_t limit;
     // Finds the so many most similar documents, which is cheaper than a limit if the threshold is
-    // low. Default: all at the threshold.
+    // low, or if there are very many copies. Default: all at the threshold.
     uint64_t top;
     // The id of a document to leave out.
     const char *excluded;

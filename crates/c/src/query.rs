@@ -26,10 +26,11 @@ pub struct QueryStruct {
     pub recall: f64,
     /// The probability that the interval of a similarity holds the true one. Default 0.95.
     pub confidence: f64,
-    /// Reports at most so many matches, the most similar ones. Default: all.
+    /// Reports at most so many matches, the most similar ones and, of equally similar ones, those
+    /// that were inserted first. Default: all.
     pub limit: u64,
     /// Finds the so many most similar documents, which is cheaper than a limit if the threshold is
-    /// low. Default: all at the threshold.
+    /// low, or if there are very many copies. Default: all at the threshold.
     pub top: u64,
     /// The id of a document to leave out.
     pub excluded: *const c_char,

@@ -9,7 +9,7 @@ use crate::index::ask::passage_search::{FoundPassages, PassageSearch};
 use crate::index::ask::query::Query;
 use crate::index::ask::search::Candidate;
 use crate::index::ask::set_sizes::{Classes, SizedDoc};
-use crate::index::ask::verify::{Elements, compare, verified};
+use crate::index::ask::verify::{AskedText, verified};
 use crate::lsh::{BandPlan, ClassSearch, ContainmentPlan, Margin, Probe, word};
 use crate::params::{Confidence, Recall, Threshold};
 use crate::sketch::Signature;
@@ -68,8 +68,8 @@ impl SizesSearched {
 #[derive(Clone, Copy)]
 pub(crate) struct ContainmentRequest<'q> {
     pub(crate) signature: &'q Signature,
-    /// The elements of the query, for exact answers; `None` for estimates.
-    pub(crate) elements: Option<&'q Elements>,
+    /// The text of the query, for exact answers; `None` for estimates.
+    pub(crate) text: Option<&'q AskedText>,
     pub(crate) threshold: Threshold,
     pub(crate) recall: Recall,
     pub(crate) confidence: Confidence,
@@ -146,13 +146,13 @@ impl<'q> Search<'q> {
     /// probability that a document with exactly the threshold's share reaches it.
     fn margin(&self, class: usize) -> Margin {
         *self.margins[class].get_or_init(|| {
-            let ContainmentRequest { elements, recall, .. } = self.asked;
+            let ContainmentRequest { text, recall, .. } = self.asked;
             let lanes = self.query.snapshot.settings().lanes;
             let (probe, similarity) = (self.probe(class), self.plan.class(class).similarity);
             let met = probe.map_or(1.0, Probe::recall);
             let least = Threshold::new(similarity).ok();
             let recall = if self.query.scan { Recall::CERTAIN } else { recall };
-            match (elements, least, probe) {
+            match (text, least, probe) {
                 _ if self.query.all_candidates => Margin { least: 0, recall: met },
                 (Some(_), Some(least), Some(probe)) => {
                     Margin::of_probe(probe, lanes, least, recall)
@@ -188,10 +188,10 @@ impl<'q> Search<'q> {
     }
 
     /// Computes exact shares and drops the documents whose share is below the threshold.
-    fn verified(&self, elements: &Elements) -> Result<Vec<Found>> {
+    fn verified(&self, text: &AskedText) -> Result<Vec<Found>> {
         let (view, sketcher) = (self.query.snapshot.view(), self.query.snapshot.sketcher());
         let exact = |met: &Compared| {
-            let found = compare(&view, sketcher, elements, met.doc)?;
+            let found = text.compare(&view, sketcher, met.doc)?;
             let containment =
                 Containment { share: found.share, low: found.share, high: found.share };
             Ok(Found { doc: met.doc, score: Score::Exact(found.similarity), containment })
@@ -284,10 +284,10 @@ impl Query<'_> {
             (containment.share >= asked.threshold.get()).then_some((doc, containment))
         });
         let judged: Vec<(DocNo, Containment)> = judged.collect();
-        let scores: Vec<Score> = match asked.elements {
-            Some(elements) => {
+        let scores: Vec<Score> = match asked.text {
+            Some(text) => {
                 let docs: Vec<Candidate> = judged.iter().map(|(doc, _)| (0, *doc)).collect();
-                let compared = verified(&view, sketcher, elements, &docs, 0.0)?;
+                let compared = verified(&view, sketcher, text, &docs, 0.0)?;
                 compared.into_iter().map(|(similarity, _)| Score::Exact(similarity)).collect()
             }
             None => {
@@ -357,8 +357,8 @@ impl Query<'_> {
             search.meet(Compared { doc, class, equal, size });
         }
 
-        let found = match asked.elements {
-            Some(elements) => search.verified(elements)?,
+        let found = match asked.text {
+            Some(text) => search.verified(text)?,
             None => {
                 let (found, undecidable) = search.estimated();
                 searched.undecidable = undecidable;

@@ -1,8 +1,10 @@
 //! Queries about one document: which documents are similar to it, and which contain it.
 
+pub(crate) mod answer;
 pub(crate) mod bucket_sizes;
 pub(crate) mod cache;
 pub(crate) mod containment;
+pub(crate) mod copies;
 pub(crate) mod exact_text;
 pub(crate) mod known;
 pub(crate) mod matches;
@@ -11,6 +13,7 @@ pub(crate) mod passage_search;
 pub(crate) mod passages;
 pub(crate) mod prints;
 pub(crate) mod query;
+pub(crate) mod ranks;
 pub(crate) mod search;
 pub(crate) mod set_sizes;
 pub(crate) mod text_cache;

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::estimate::{SharedStretch, Span};
 use crate::index::ask::known::LocatedText;
 use crate::index::ask::passage_search::{FoundPassages, PassageSearch, SharedUnits};
+use crate::index::ask::ranks::named_first;
 use crate::index::snapshot::Snapshot;
 use crate::params::Threshold;
 use crate::store::DocNo;
@@ -151,7 +152,8 @@ impl<'s> PassageQuery<'s> {
         Self { snapshot, limit: None, threshold: None, excluded: None, located: true }
     }
 
-    /// Reports at most `limit` documents: those that share most.
+    /// Reports at most `limit` documents: those that share most. Of documents that share as much,
+    /// those that were inserted first are reported.
     pub fn limit(self, limit: usize) -> Self {
         Self { limit: Some(limit), ..self }
     }
@@ -234,30 +236,18 @@ impl<'s> PassageQuery<'s> {
         let FoundPassages { found, candidates } = search.run(&view, excluded)?;
         let least = threshold.map_or(0.0, |share| share.get() * units as f64);
         let counted = found.into_iter().map(|(doc, shared)| (search.covered(&shared), doc, shared));
-        let mut counted: Vec<_> = counted.filter(|((_, most), ..)| *most as f64 >= least).collect();
+        let counted: Vec<Counted> =
+            counted.filter(|((_, most), ..)| *most as f64 >= least).collect();
         let limit = self.limit.unwrap_or(usize::MAX);
-        counted.sort_by_key(|((shared, most), ..)| std::cmp::Reverse((*shared, *most)));
-        let mut named = Vec::new();
-        // Ids break ties, so every id of a tied group is read, and none after the limit.
-        for equals in counted.chunk_by(|a, b| a.0 == b.0) {
-            if named.len() >= limit {
-                break;
-            }
-            let start = named.len();
-            for (covered, doc, shared) in equals {
-                named.push((view.document(*doc)?.id, *covered, *doc, shared));
-            }
-            named[start..].sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        }
-        named.truncate(limit);
-        let left_out = (counted.len() - named.len()) as u64;
+        let order = |a: &Counted, b: &Counted| b.0.cmp(&a.0);
+        let (named, left_out) = named_first(&view, counted, limit, order, |found| found.1)?;
         let places = match self.located && !named.is_empty() {
             true => Some(Places::new(self.snapshot, text)?),
             false => None,
         };
-        let matches = named.into_par_iter().map(|(id, (shared, most), doc, found)| {
+        let matches = named.into_par_iter().map(|(((shared, most), doc, found), id)| {
             let passages = match &places {
-                Some(places) => places.passages(doc, found, gram)?,
+                Some(places) => places.passages(doc, &found, gram)?,
                 None => Vec::new(),
             };
             Ok(PassageMatch { id, shared, most, passages })
@@ -266,6 +256,9 @@ impl<'s> PassageQuery<'s> {
         Ok(PassageMatches { matches, units, candidates, left_out })
     }
 }
+
+/// A document: how many units of the query it shares, at least and at most, and which.
+type Counted = ((usize, usize), DocNo, SharedUnits);
 
 /// Converts places from units to bytes and characters.
 struct Places<'q> {

@@ -1,20 +1,12 @@
 //! The query builder: finds the documents that are similar to a given one.
 
 use crate::error::{Error, Result};
-use crate::estimate::least_equal_lanes;
-use crate::index::ask::containment::ContainmentRequest;
-use crate::index::ask::matches::{Match, Matches, Score};
+use crate::index::ask::matches::Matches;
 use crate::index::ask::passage_search::PassageSearch;
-use crate::index::ask::search::{SearchResult, Sources, search};
-use crate::index::ask::top::{ByEstimate, ByText, Top, search_top};
-use crate::index::ask::verify::{Elements, verified};
+use crate::index::ask::verify::AskedText;
 use crate::index::snapshot::Snapshot;
-use crate::lsh::Probe;
-use crate::params::{Confidence, Recall, Threshold};
 use crate::sketch::Signature;
-use crate::store::DocNo;
 use crate::text::Content;
-use std::cmp::Ordering;
 
 /// A query to a snapshot. The setters take it by value; one of the `by_` methods runs it.
 ///
@@ -40,16 +32,16 @@ use std::cmp::Ordering;
 #[must_use = "a query does not run until one of its `by_` methods is called"]
 pub struct Query<'s> {
     pub(crate) snapshot: &'s Snapshot,
-    threshold: Option<f64>,
-    recall: Option<f64>,
-    confidence: Option<f64>,
-    pub(crate) limit: Option<usize>,
-    pub(crate) top: Option<usize>,
-    pub(crate) scan: bool,
-    pub(crate) all_candidates: bool,
+    pub(super) threshold: Option<f64>,
+    pub(super) recall: Option<f64>,
+    pub(super) confidence: Option<f64>,
+    pub(super) limit: Option<usize>,
+    pub(super) top: Option<usize>,
+    pub(super) scan: bool,
+    pub(super) all_candidates: bool,
     estimate: bool,
-    containment: bool,
-    excluded: Option<String>,
+    pub(super) containment: bool,
+    pub(super) excluded: Option<String>,
 }
 
 impl<'s> Query<'s> {
@@ -92,19 +84,23 @@ impl<'s> Query<'s> {
         self
     }
 
-    /// Reports at most `limit` matches, the most similar ones.
+    /// Reports at most `limit` matches, the most similar ones. Of equally similar documents, those
+    /// that were inserted first are reported. All matches are found and counted
+    /// ([`Matches::left_out`]), so that of a document with very many copies takes long:
+    /// [`top`](Self::top) does not.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
         self
     }
 
-    /// Finds the `count` most similar documents whose similarity is at least the threshold. Among
-    /// equally similar documents, those with the smallest ids are reported.
+    /// Finds the `count` most similar documents whose similarity is at least the threshold. Of
+    /// equally similar documents, those that were inserted first are reported.
     ///
     /// With a low threshold this is cheaper than a query without `top`. It searches the deepest
     /// buckets first, then shallower ones, and stops once a document as similar as the last one
     /// found would have been a candidate with the requested recall. [`Matches::recall`] is the
     /// recall for such a document or, if fewer than `count` were found, for one at the threshold.
+    /// If the index has very many copies of what is asked, only the first ones are read.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -249,12 +245,12 @@ impl<'s> Query<'s> {
     pub fn by_content<'c>(self, content: impl Into<Content<'c>>) -> Result<Matches> {
         let (content, sketcher) = (content.into(), self.snapshot.sketcher());
         let signature = sketcher.signature(content)?;
-        let elements = self.verifies().then(|| Elements::of(content, sketcher)).transpose()?;
+        let text = self.verifies().then(|| AskedText::of(content, sketcher)).transpose()?;
         let passages = match content {
             Content::Weights(_) => None,
             text => self.search_of_passages(&text.stored()),
         };
-        self.ask(&signature, elements.as_ref(), passages.as_ref())
+        self.ask(&signature, text.as_ref(), passages.as_ref())
     }
 
     /// Finds documents similar to the one with this id, which is itself left out. Returns `None` if
@@ -281,14 +277,13 @@ impl<'s> Query<'s> {
         let Some((doc, _)) = view.find(id)? else { return Ok(None) };
         let signature =
             view.with_signature(doc, |lanes, size| Signature::new(lanes.into(), size))?;
-        let elements =
-            self.verifies().then(|| Elements::read(&view, self.snapshot.sketcher(), doc));
-        let elements = elements.transpose()?;
+        let text = self.verifies().then(|| AskedText::read(&view, self.snapshot.sketcher(), doc));
+        let text = text.transpose()?;
         let passages = match view.has_texts() && self.containment {
             true => self.search_of_passages(&view.text(doc)?),
             false => None,
         };
-        self.excluding(id).ask(&signature, elements.as_ref(), passages.as_ref()).map(Some)
+        self.excluding(id).ask(&signature, text.as_ref(), passages.as_ref()).map(Some)
     }
 
     /// Finds documents similar to the one with this signature. The similarities are estimates,
@@ -320,124 +315,5 @@ impl<'s> Query<'s> {
         }
         let search = PassageSearch::new(self.snapshot.sketcher(), text, self.verifies());
         search.filter(PassageSearch::can_share)
-    }
-
-    /// Runs the query. Verifies candidates if elements are given.
-    fn ask(
-        &self,
-        signature: &Signature,
-        elements: Option<&Elements>,
-        passages: Option<&PassageSearch<'_>>,
-    ) -> Result<Matches> {
-        let settings = self.snapshot.settings();
-        let threshold = self.threshold.map_or(Ok(settings.threshold), Threshold::new)?;
-        let recall = self.recall.map_or(Ok(settings.recall), Recall::new)?;
-        let confidence = self.confidence.map_or(Ok(Confidence::DEFAULT), Confidence::new)?;
-        let view = self.snapshot.view();
-        let excluded = match &self.excluded {
-            Some(id) => view.find(id)?.map(|(doc, _)| doc),
-            None => None,
-        };
-        if self.containment {
-            let asked =
-                ContainmentRequest { signature, elements, threshold, recall, confidence, excluded };
-            return match passages {
-                Some(search) => self.containing_passages(asked, search),
-                None => self.containing(asked),
-            };
-        }
-        let probe = Probe::of(settings.plan, threshold, recall);
-        let met = if self.scan { 1.0 } else { probe.recall() };
-        let (least, promised) = match elements {
-            Some(_) => {
-                let margin = self.snapshot.margins.of(settings, threshold, recall, self.scan);
-                (margin.least, margin.recall)
-            }
-            None if self.all_candidates => (0, met),
-            None => (least_equal_lanes(threshold.get(), settings.lanes.get()), met),
-        };
-        if signature.is_empty() {
-            return Ok(Matches { recall: promised, ..Matches::default() });
-        }
-        let lanes = signature.lanes();
-        if let (Some(count), false) = (self.top, self.scan) {
-            let top = Top { count, floor: threshold, least, recall, excluded };
-            if let Some(elements) = elements {
-                let mut ranking = ByText::new(&view, self.snapshot.sketcher(), elements, top);
-                let (found, promised) = search_top(&view, lanes, settings.plan, top, &mut ranking)?;
-                let exact = ranking.verified.into_iter().map(Score::exact).collect();
-                return self.name(exact, found.candidates, confidence, promised);
-            }
-            let mut ranking = ByEstimate { count, lanes: settings.lanes };
-            let (found, promised) = search_top(&view, lanes, settings.plan, top, &mut ranking)?;
-            let estimated = found.scored.into_iter().map(Score::estimated).collect();
-            return self.name(estimated, found.candidates, confidence, promised);
-        }
-        let sources = match self.scan {
-            true => Sources::Everything,
-            false => Sources::Buckets(settings.plan, probe),
-        };
-        let SearchResult { mut scored, candidates } = search(&view, lanes, sources, least)?;
-        scored.retain(|(_, doc)| Some(*doc) != excluded);
-        let found = match elements {
-            Some(elements) => {
-                let sketcher = self.snapshot.sketcher();
-                verified(&view, sketcher, elements, &scored, threshold.get())?
-                    .into_iter()
-                    .map(Score::exact)
-                    .collect()
-            }
-            None => scored.into_iter().map(Score::estimated).collect(),
-        };
-        self.name(found, candidates, confidence, promised)
-    }
-
-    /// Sorts the results and reads the ids of the reported ones.
-    fn name(
-        &self,
-        found: Vec<(Score, DocNo)>,
-        candidates: u64,
-        confidence: Confidence,
-        recall: f64,
-    ) -> Result<Matches> {
-        let lanes = self.snapshot.settings().lanes.get();
-        let (matches, left_out) = self.reported(
-            found,
-            |a, b| b.0.order(a.0),
-            |found| found.1,
-            |found, id| found.0.named(id, lanes, confidence),
-        )?;
-        Ok(Matches { matches, recall, candidates, left_out, sizes: None })
-    }
-
-    /// Sorts what was found, and reads the ids of what is reported. Returns the matches, and how
-    /// many the limit leaves out.
-    pub(super) fn reported<F>(
-        &self,
-        mut found: Vec<F>,
-        order: impl Fn(&F, &F) -> Ordering,
-        doc: impl Fn(&F) -> DocNo,
-        named: impl Fn(&F, String) -> Match,
-    ) -> Result<(Vec<Match>, u64)> {
-        let view = self.snapshot.view();
-        found.sort_unstable_by(&order);
-        let limit = self.limit.unwrap_or(usize::MAX).min(self.top.unwrap_or(usize::MAX));
-        let mut matches: Vec<Match> = Vec::with_capacity(found.len().min(limit));
-        // Ids break ties, so every id of a tied group must be read, and none after the limit.
-        for equals in found.chunk_by(|a, b| order(a, b).is_eq()) {
-            if matches.len() >= limit {
-                break;
-            }
-            let start = matches.len();
-            for found in equals {
-                matches.push(named(found, view.document(doc(found))?.id));
-            }
-            if let Some(equals) = matches.get_mut(start..) {
-                equals.sort_unstable_by(|a, b| a.id.cmp(&b.id));
-            }
-        }
-        matches.truncate(limit);
-        let left_out = (found.len() - matches.len()) as u64;
-        Ok((matches, left_out))
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::error::Result;
 use crate::estimate::{equal_lanes, least_equal_lanes};
+use crate::index::ask::copies::{CROWD, first_copies};
 use crate::index::ask::exact_text::ExactText;
 use crate::index::ask::matches::Score;
-use crate::index::ask::verify::{Comparison, Margins, text_key};
-use crate::lsh::{BandPlan, Probe, WordRange, word};
+use crate::index::ask::verify::{Comparison, Margins};
+use crate::lsh::{BandPlan, Probe, word};
 use crate::params::Threshold;
 use crate::store::{
     Asked, BandNo, Bucket, CandidateLimit, ChunkTable, DocNo, DocTable, Settings, View,
@@ -115,9 +116,6 @@ impl SearchPlan {
     }
 }
 
-/// The fewest documents in a bucket with which a crowd of copies is looked for.
-const CROWD: usize = 64;
-
 /// The documents that a search of a new one has found.
 pub(crate) struct Similar {
     /// The most similar first, ties by number.
@@ -137,9 +135,16 @@ pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
     most: usize,
     counts: impl Fn(DocNo) -> bool,
 ) -> Result<Similar> {
+    let key = exact.map(|exact| exact.key);
     if !asked.is_some_and(|asked| asked.has_fewer(CROWD))
-        && let Some(found) = first_copies(view, lanes, search_plan.plan, exact, most, &counts)?
+        && let Some(copies) = first_copies(view, lanes, search_plan.plan, key, most, &counts)?
     {
+        let score = match exact {
+            Some(exact) => exact.score(Comparison::OF_EQUALS),
+            None => Some(Score::Estimated(lanes.len())),
+        };
+        let found =
+            score.map_or(Vec::new(), |score| copies.into_iter().map(|doc| (score, doc)).collect());
         return Ok(Similar { found, limited: false });
     }
     let all;
@@ -168,46 +173,6 @@ pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
     candidates.sort_unstable_by_key(|(equal, doc)| (Reverse(*equal), *doc));
     let found = exact.best(view, &candidates, most)?;
     Ok(Similar { found, limited })
-}
-
-/// The `most` documents with the lowest numbers among the copies of what is asked, if there is a
-/// crowd of them: of documents with equal lanes or, if texts are compared, of equal texts. Nothing
-/// can be more similar. All copies share all buckets, so one bucket is enough to find them, and
-/// only its first documents are read.
-fn first_copies<P: ChunkTable, D: DocTable>(
-    view: &View<'_, P, D>,
-    lanes: &[u8],
-    plan: BandPlan,
-    exact: Option<ExactText<'_>>,
-    most: usize,
-    counts: impl Fn(DocNo) -> bool,
-) -> Result<Option<Vec<(Score, DocNo)>>> {
-    /// The number of documents with other lanes after which it is given up: then the bucket has a
-    /// crowd, but not of copies.
-    const OTHERS: usize = 16;
-    let bucket = Bucket { band: BandNo(0), words: WordRange::only(word(lanes, 0, plan.depth())) };
-    let Some(docs) = view.crowd(bucket, CROWD)? else { return Ok(None) };
-    let (mut found, mut others) = (Vec::with_capacity(most), 0);
-    for doc in docs.into_iter().filter(|doc| view.is_live(*doc) && counts(*doc)) {
-        let score = match (exact, view.with_lanes(doc, |other| other == lanes)?) {
-            (_, false) if others == OTHERS => return Ok(None),
-            (_, false) => {
-                others += 1;
-                continue;
-            }
-            (None, true) => Some(Score::Estimated(lanes.len())),
-            (Some(exact), true) => match exact.key == text_key(view, doc)? {
-                true => exact.score(Comparison::OF_EQUALS),
-                // Its shingles may be the same, which only a comparison tells.
-                false => return Ok(None),
-            },
-        };
-        found.extend(score.map(|score| (score, doc)));
-        if found.len() == most {
-            return Ok(Some(found));
-        }
-    }
-    Ok(None)
 }
 
 /// Finds at most `most` documents in these buckets of a plan that have enough equal lanes, the most

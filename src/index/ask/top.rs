@@ -3,12 +3,13 @@
 use crate::error::Result;
 use crate::estimate::{Agreement, equal_lanes};
 use crate::index::ask::search::{Candidate, SearchResult, buckets};
-use crate::index::ask::verify::{Elements, compare};
+use crate::index::ask::verify::{AskedText, TextKey, text_key};
 use crate::lsh::{BandPlan, Margin, Probe};
 use crate::params::{Lanes, Recall, Threshold};
 use crate::sketch::Sketcher;
 use crate::store::{Asked, ChunkTable, DocNo, DocTable, View};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::hash_map::Entry;
 
 /// The parameters of a top-k search.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +102,9 @@ impl Ranking for ByEstimate {
 pub(crate) struct ByText<'a, P, D> {
     view: &'a View<'a, P, D>,
     sketcher: &'a Sketcher,
-    asked: &'a Elements,
+    asked: &'a AskedText,
+    /// The similarities of the texts that were compared.
+    of_text: FxHashMap<TextKey, f64>,
     top: Top,
     /// The verified documents at or above the floor, the most similar first.
     pub(crate) verified: Vec<(f64, DocNo)>,
@@ -118,16 +121,29 @@ impl<'a, P: ChunkTable, D: DocTable> ByText<'a, P, D> {
     pub(crate) fn new(
         view: &'a View<'a, P, D>,
         sketcher: &'a Sketcher,
-        asked: &'a Elements,
+        asked: &'a AskedText,
         top: Top,
     ) -> Self {
         let least = top.least;
-        Self { view, sketcher, asked, top, verified: Vec::new(), waiting: Vec::new(), least }
+        let (verified, waiting, of_text) = (Vec::new(), Vec::new(), FxHashMap::default());
+        Self { view, sketcher, asked, of_text, top, verified, waiting, least }
     }
 
     fn nth(&self) -> Option<f64> {
         let at = self.top.count.checked_sub(1)?;
         self.verified.get(at).map(|(similarity, _)| *similarity)
+    }
+
+    /// The exact similarity of a document. Each text is read and compared once.
+    fn similarity(&mut self, doc: DocNo) -> Result<f64> {
+        let key = text_key(self.view, doc)?;
+        match self.of_text.entry(key) {
+            Entry::Occupied(known) => Ok(*known.get()),
+            Entry::Vacant(unknown) => {
+                let exact = self.asked.similarity(self.view, self.sketcher, key, doc)?;
+                Ok(*unknown.insert(exact))
+            }
+        }
     }
 
     /// The number of equal lanes below which a candidate is unlikely to reach this similarity.
@@ -158,7 +174,7 @@ impl<P: ChunkTable, D: DocTable> Ranking for ByText<'_, P, D> {
                     break;
                 }
             }
-            let similarity = compare(self.view, self.sketcher, self.asked, doc)?.similarity;
+            let similarity = self.similarity(doc)?;
             if similarity >= self.top.floor.get() {
                 let at = self.verified.partition_point(|(other, _)| *other >= similarity);
                 self.verified.insert(at, (similarity, doc));

@@ -131,14 +131,67 @@ impl Comparison {
     pub(crate) const OF_STRANGERS: Self = Self { similarity: 0.0, share: 0.0 };
 }
 
-/// Compares the elements of a query with those of a document.
-pub(crate) fn compare<P: ChunkTable, D: DocTable>(
-    view: &View<'_, P, D>,
-    sketcher: &Sketcher,
-    asked: &Elements,
-    doc: DocNo,
-) -> Result<Comparison> {
-    Ok(asked.compare(&Elements::read(view, sketcher, doc)?))
+/// The text of a query, for comparisons with stored texts.
+#[derive(Debug)]
+pub(crate) struct AskedText {
+    elements: Elements,
+    key: TextKey,
+}
+
+impl AskedText {
+    /// The text of this content, of a kind that the sketcher takes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Elements::of`].
+    pub(crate) fn of(content: Content<'_>, sketcher: &Sketcher) -> Result<Self> {
+        let elements = Elements::of(content, sketcher)?;
+        let stored = content.stored();
+        Ok(Self { elements, key: (TextHash::of(stored.as_bytes()), stored.len() as u64) })
+    }
+
+    /// The text of a document of the index.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Elements::read`].
+    pub(crate) fn read<P: ChunkTable, D: DocTable>(
+        view: &View<'_, P, D>,
+        sketcher: &Sketcher,
+        doc: DocNo,
+    ) -> Result<Self> {
+        Ok(Self { elements: Elements::read(view, sketcher, doc)?, key: text_key(view, doc)? })
+    }
+
+    /// What identifies it.
+    pub(crate) fn key(&self) -> TextKey {
+        self.key
+    }
+
+    /// Compares it with the text of a document.
+    pub(crate) fn compare<P: ChunkTable, D: DocTable>(
+        &self,
+        view: &View<'_, P, D>,
+        sketcher: &Sketcher,
+        doc: DocNo,
+    ) -> Result<Comparison> {
+        Ok(self.elements.compare(&Elements::read(view, sketcher, doc)?))
+    }
+
+    /// Compares it with the text of a document, which this key identifies. Does not read it if the
+    /// texts are equal.
+    pub(crate) fn similarity<P: ChunkTable, D: DocTable>(
+        &self,
+        view: &View<'_, P, D>,
+        sketcher: &Sketcher,
+        key: TextKey,
+        doc: DocNo,
+    ) -> Result<f64> {
+        match key == self.key {
+            true => Ok(Comparison::OF_EQUALS.similarity),
+            false => Ok(self.compare(view, sketcher, doc)?.similarity),
+        }
+    }
 }
 
 /// The number of texts from which on it pays to detect equal texts first and to use more threads.
@@ -160,18 +213,19 @@ pub(crate) fn text_key<P: ChunkTable, D: DocTable>(
 pub(crate) fn verified<P: ChunkTable + Sync, D: DocTable + Sync>(
     view: &View<'_, P, D>,
     sketcher: &Sketcher,
-    asked: &Elements,
+    asked: &AskedText,
     candidates: &[Candidate],
     threshold: f64,
 ) -> Result<Vec<(f64, DocNo)>> {
-    let exact = |doc: DocNo| Ok(compare(view, sketcher, asked, doc)?.similarity);
+    let exact = |key: TextKey, doc: DocNo| asked.similarity(view, sketcher, key, doc);
     let mut found: Vec<(f64, DocNo)> = if candidates.len() < LARGE_BATCH {
-        candidates.iter().map(|(_, doc)| Ok((exact(*doc)?, *doc))).collect::<Result<_>>()?
+        let exact = |&(_, doc): &Candidate| Ok((exact(text_key(view, doc)?, doc)?, doc));
+        candidates.iter().map(exact).collect::<Result<_>>()?
     } else {
         let keys = candidates.par_iter().map(|(_, doc)| Ok((text_key(view, *doc)?, *doc)));
         let keys = keys.collect::<Result<Vec<(TextKey, DocNo)>>>()?;
         let texts: FxHashMap<TextKey, DocNo> = keys.iter().copied().collect();
-        let of_text = texts.par_iter().map(|(key, doc)| Ok((*key, exact(*doc)?)));
+        let of_text = texts.par_iter().map(|(key, doc)| Ok((*key, exact(*key, *doc)?)));
         let of_text = of_text.collect::<Result<FxHashMap<TextKey, f64>>>()?;
         keys.iter().filter_map(|(key, doc)| Some((*of_text.get(key)?, *doc))).collect()
     };
@@ -239,7 +293,7 @@ mod tests {
         txn.commit().expect("committed");
         let snapshot = index.snapshot().expect("a snapshot");
         for error in [
-            snapshot.query().by_content(&weights).expect_err("damage"),
+            snapshot.query().by_content(&others).expect_err("damage"),
             snapshot.query().by_id("a").expect_err("damage"),
             snapshot.weights("a").expect_err("damage"),
         ] {

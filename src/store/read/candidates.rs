@@ -116,10 +116,15 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         Ok(found.into_docs().0)
     }
 
-    /// The first documents of a bucket of one word, by number and without a gap, if it has at least
-    /// `least`, removed ones included. `None` if it has fewer. Reads no page if memory alone tells
-    /// that.
-    pub(crate) fn crowd(&self, bucket: Bucket, least: usize) -> Result<Option<Vec<DocNo>>> {
+    /// The first documents of a bucket of one word, by number and without a gap: at least `most` if
+    /// it has so many, removed ones included. `None` if it has fewer than `least`. Reads no page if
+    /// memory alone tells that.
+    pub(crate) fn crowd(
+        &self,
+        bucket: Bucket,
+        least: usize,
+        most: usize,
+    ) -> Result<Option<Vec<DocNo>>> {
         let search = BucketSearch::new(self.fixed.layout, bucket);
         let runs = self.state.manifest.with_band(bucket.band).filter_map(|(run, content)| {
             let occurrence = search.occurrence_in(content);
@@ -135,15 +140,15 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         let mut docs = Vec::new();
         guard(self.fixed.path, || {
             for (run, content, _) in runs {
-                if docs.len() < least {
-                    self.search_run(run, &search, content, least, &mut docs)?;
+                if docs.len() < most {
+                    self.search_run(run, &search, content, most, &mut docs)?;
                 }
             }
             Ok(())
         })?;
         // The last run may have more that come before those of the tail.
-        if docs.len() < least {
-            docs.extend(in_tail.take(least));
+        if docs.len() < most {
+            docs.extend(in_tail.take(most));
         }
         Ok((docs.len() >= least).then_some(docs))
     }

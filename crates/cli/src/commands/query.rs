@@ -70,7 +70,7 @@ pub(crate) struct Query {
     /// Least similarity to report [default: the index's own]
     #[arg(help_heading = MATCHES, long, value_name = "T")]
     pub(crate) threshold: Option<f64>,
-    /// Report the K most similar documents; ties go to the smaller id
+    /// Report the K most similar documents; ties go to those inserted first
     /// [default: all]
     #[arg(help_heading = MATCHES, long, value_name = "K", value_parser = at_least_one)]
     pub(crate) top: Option<usize>,

@@ -1,0 +1,143 @@
+//! Runs a query: chooses the search, verifies what it finds, and names the matches.
+
+use crate::error::Result;
+use crate::estimate::least_equal_lanes;
+use crate::index::ask::containment::ContainmentRequest;
+use crate::index::ask::copies::first_copies;
+use crate::index::ask::matches::{Match, Matches, Score};
+use crate::index::ask::passage_search::PassageSearch;
+use crate::index::ask::query::Query;
+use crate::index::ask::ranks::named_first;
+use crate::index::ask::search::{SearchResult, Sources, search};
+use crate::index::ask::top::{ByEstimate, ByText, Top, search_top};
+use crate::index::ask::verify::{AskedText, verified};
+use crate::lsh::Probe;
+use crate::params::{Confidence, Recall, Threshold};
+use crate::sketch::Signature;
+use crate::store::DocNo;
+use std::cmp::Ordering;
+
+/// What a search has found.
+struct Answer {
+    found: Vec<(Score, DocNo)>,
+    /// The number of documents that were compared.
+    candidates: u64,
+    recall: f64,
+}
+
+impl Query<'_> {
+    /// Runs the query. Verifies candidates if a text is given.
+    pub(super) fn ask(
+        &self,
+        signature: &Signature,
+        text: Option<&AskedText>,
+        passages: Option<&PassageSearch<'_>>,
+    ) -> Result<Matches> {
+        let settings = self.snapshot.settings();
+        let threshold = self.threshold.map_or(Ok(settings.threshold), Threshold::new)?;
+        let recall = self.recall.map_or(Ok(settings.recall), Recall::new)?;
+        let confidence = self.confidence.map_or(Ok(Confidence::DEFAULT), Confidence::new)?;
+        let view = self.snapshot.view();
+        let excluded = match &self.excluded {
+            Some(id) => view.find(id)?.map(|(doc, _)| doc),
+            None => None,
+        };
+        if self.containment {
+            let asked =
+                ContainmentRequest { signature, text, threshold, recall, confidence, excluded };
+            return match passages {
+                Some(search) => self.containing_passages(asked, search),
+                None => self.containing(asked),
+            };
+        }
+        let probe = Probe::of(settings.plan, threshold, recall);
+        let met = if self.scan { 1.0 } else { probe.recall() };
+        let (least, promised) = match text {
+            Some(_) => {
+                let margin = self.snapshot.margins.of(settings, threshold, recall, self.scan);
+                (margin.least, margin.recall)
+            }
+            None if self.all_candidates => (0, met),
+            None => (least_equal_lanes(threshold.get(), settings.lanes.get()), met),
+        };
+        if signature.is_empty() {
+            return Ok(Matches { recall: promised, ..Matches::default() });
+        }
+        let lanes = signature.lanes();
+        if let (Some(count), false) = (self.top, self.scan) {
+            let top = Top { count, floor: threshold, least, recall, excluded };
+            return self.name(self.nearest(lanes, text, top)?, confidence);
+        }
+        let sources = match self.scan {
+            true => Sources::Everything,
+            false => Sources::Buckets(settings.plan, probe),
+        };
+        let SearchResult { mut scored, candidates } = search(&view, lanes, sources, least)?;
+        scored.retain(|(_, doc)| Some(*doc) != excluded);
+        let found = match text {
+            Some(text) => {
+                let sketcher = self.snapshot.sketcher();
+                verified(&view, sketcher, text, &scored, threshold.get())?
+                    .into_iter()
+                    .map(Score::exact)
+                    .collect()
+            }
+            None => scored.into_iter().map(Score::estimated).collect(),
+        };
+        self.name(Answer { found, candidates, recall: promised }, confidence)
+    }
+
+    /// Finds the most similar documents, and perhaps some more.
+    fn nearest(&self, lanes: &[u8], text: Option<&AskedText>, top: Top) -> Result<Answer> {
+        let Top { count, excluded, .. } = top;
+        let (view, settings) = (self.snapshot.view(), self.snapshot.settings());
+        // One more tells whether the answer is complete.
+        let (most, key) = (count.saturating_add(1), text.map(AskedText::key));
+        let counts = |doc| Some(doc) != excluded;
+        if let Some(copies) = first_copies(&view, lanes, settings.plan, key, most, counts)? {
+            let score = match text {
+                Some(_) => Score::Exact(1.0),
+                None => Score::Estimated(lanes.len()),
+            };
+            let candidates = copies.len() as u64;
+            let found = copies.into_iter().map(|doc| (score, doc)).collect();
+            return Ok(Answer { found, candidates, recall: 1.0 });
+        }
+        if let Some(text) = text {
+            let mut ranking = ByText::new(&view, self.snapshot.sketcher(), text, top);
+            let (found, recall) = search_top(&view, lanes, settings.plan, top, &mut ranking)?;
+            let exact = ranking.verified.into_iter().map(Score::exact).collect();
+            return Ok(Answer { found: exact, candidates: found.candidates, recall });
+        }
+        let mut ranking = ByEstimate { count, lanes: settings.lanes };
+        let (found, recall) = search_top(&view, lanes, settings.plan, top, &mut ranking)?;
+        let estimated = found.scored.into_iter().map(Score::estimated).collect();
+        Ok(Answer { found: estimated, candidates: found.candidates, recall })
+    }
+
+    /// Sorts what was found, and reads the ids of what is reported.
+    fn name(&self, answer: Answer, confidence: Confidence) -> Result<Matches> {
+        let Answer { found, candidates, recall } = answer;
+        let lanes = self.snapshot.settings().lanes.get();
+        let (matches, left_out) = self.reported(
+            found,
+            |a, b| b.0.order(a.0),
+            |found| found.1,
+            |found, id| found.0.named(id, lanes, confidence),
+        )?;
+        Ok(Matches { matches, recall, candidates, left_out, sizes: None })
+    }
+
+    /// The matches for what was found, and how many the limit leaves out.
+    pub(super) fn reported<F>(
+        &self,
+        found: Vec<F>,
+        order: impl Fn(&F, &F) -> Ordering,
+        doc: impl Fn(&F) -> DocNo,
+        named: impl Fn(&F, String) -> Match,
+    ) -> Result<(Vec<Match>, u64)> {
+        let limit = self.limit.unwrap_or(usize::MAX).min(self.top.unwrap_or(usize::MAX));
+        let (first, left_out) = named_first(&self.snapshot.view(), found, limit, order, doc)?;
+        Ok((first.into_iter().map(|(found, id)| named(&found, id)).collect(), left_out))
+    }
+}
