@@ -360,7 +360,8 @@ typedef struct {
     size_t size;
     // The least share of the text that a document must share, from 0 to 1. Default: any.
     double threshold;
-    // Reports at most so many documents, those that share most. Default: all.
+    // Reports at most so many documents, those that share most and, of those that share as much,
+    // those that were inserted first. Default: all.
     uint64_t limit;
     // The id of a document to leave out.
     const char *excluded;

@@ -23,7 +23,8 @@ pub struct PassageQueryStruct {
     pub size: usize,
     /// The least share of the text that a document must share, from 0 to 1. Default: any.
     pub threshold: f64,
-    /// Reports at most so many documents, those that share most. Default: all.
+    /// Reports at most so many documents, those that share most and, of those that share as much,
+    /// those that were inserted first. Default: all.
     pub limit: u64,
     /// The id of a document to leave out.
     pub excluded: *const c_char,

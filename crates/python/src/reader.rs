@@ -146,8 +146,9 @@ impl Reader {
     /// The most similar comes first.
     ///
     /// * threshold: the least similarity, or containment. Default: that of the index.
-    /// * top: only so many, and the most similar ones, however low the threshold.
-    /// * limit: returns at most so many; `left_out` counts the others.
+    /// * top: only so many, and the most similar ones, however low the threshold. Of equally
+    ///   similar ones, those that were inserted first.
+    /// * limit: the same, but finds all and counts the others: `left_out`.
     /// * containment: asks for documents that contain so much of this one, whatever their size.
     /// * recall, confidence: of the search, and of the intervals of estimates. Defaults 0.99, 0.95.
     /// * scan: compares all documents, so that nothing is missed.

@@ -118,7 +118,7 @@ impl Matches {
         self.found.candidates
     }
 
-    /// The number of matches that the limit left out.
+    /// The number of matches that were found and not returned.
     #[getter]
     fn left_out(&self) -> u64 {
         self.found.left_out

@@ -10,7 +10,7 @@ use crate::index::ask::query::Query;
 use crate::index::ask::ranks::named_first;
 use crate::index::ask::search::{SearchResult, Sources, search};
 use crate::index::ask::top::{ByEstimate, ByText, Top, search_top};
-use crate::index::ask::verify::{AskedText, verified};
+use crate::index::ask::verify::{AskedText, Similarities, verified};
 use crate::lsh::Probe;
 use crate::params::{Confidence, Recall, Threshold};
 use crate::sketch::Signature;
@@ -91,20 +91,24 @@ impl Query<'_> {
     fn nearest(&self, lanes: &[u8], text: Option<&AskedText>, top: Top) -> Result<Answer> {
         let Top { count, excluded, .. } = top;
         let (view, settings) = (self.snapshot.view(), self.snapshot.settings());
-        // One more tells whether the answer is complete.
-        let (most, key) = (count.saturating_add(1), text.map(AskedText::key));
+        let mut texts = text.map(|text| Similarities::new(&view, self.snapshot.sketcher(), text));
+        // One more tells whether there are more.
+        let most = count.saturating_add(1);
         let counts = |doc| Some(doc) != excluded;
-        if let Some(copies) = first_copies(&view, lanes, settings.plan, key, most, counts)? {
+        let is_copy = |doc| match &mut texts {
+            Some(texts) => Ok(texts.of(doc)? >= 1.0),
+            None => Ok(true),
+        };
+        if let Some(first) = first_copies(&view, lanes, settings.plan, most, counts, is_copy)? {
             let score = match text {
                 Some(_) => Score::Exact(1.0),
                 None => Score::Estimated(lanes.len()),
             };
-            let candidates = copies.len() as u64;
-            let found = copies.into_iter().map(|doc| (score, doc)).collect();
-            return Ok(Answer { found, candidates, recall: 1.0 });
+            let found = first.docs.into_iter().map(|doc| (score, doc)).collect();
+            return Ok(Answer { found, candidates: first.compared, recall: 1.0 });
         }
-        if let Some(text) = text {
-            let mut ranking = ByText::new(&view, self.snapshot.sketcher(), text, top);
+        if let Some(texts) = texts {
+            let mut ranking = ByText::new(texts, top);
             let (found, recall) = search_top(&view, lanes, settings.plan, top, &mut ranking)?;
             let exact = ranking.verified.into_iter().map(Score::exact).collect();
             return Ok(Answer { found: exact, candidates: found.candidates, recall });

@@ -1,9 +1,8 @@
 //! The first copies of a document that an index has very often.
 
 use crate::error::Result;
-use crate::index::ask::verify::{TextKey, text_key};
 use crate::lsh::{BandPlan, WordRange, word};
-use crate::store::{BandNo, Bucket, ChunkTable, DocNo, DocTable, View};
+use crate::store::{BandNo, Bucket, CandidateLimit, ChunkTable, DocNo, DocTable, View};
 
 /// The fewest documents in a bucket with which a crowd of copies is looked for.
 pub(crate) const CROWD: usize = 64;
@@ -11,54 +10,61 @@ pub(crate) const CROWD: usize = 64;
 /// How many times as many documents of a bucket are read if too few of the first ones count.
 const MORE: usize = 8;
 
-/// The number of documents with other lanes after which it is given up: then the bucket has a
-/// crowd, but not of copies.
+/// The number of documents that are no copies after which it is given up, besides one for each
+/// four copies that are wanted: then the bucket has a crowd, but not of copies.
 const OTHERS: usize = 16;
 
+/// The first copies of what is asked.
+pub(crate) struct FirstCopies {
+    /// By number.
+    pub(crate) docs: Vec<DocNo>,
+    /// The number of documents that were compared.
+    pub(crate) compared: u64,
+}
+
 /// The `most` documents with the lowest numbers among the copies of what is asked, if there is a
-/// crowd of them: of documents with equal lanes or, if the key of a text is given, of equal texts.
-/// Nothing can be more similar. All copies share all buckets, so one bucket is enough to find them,
-/// and only its first documents are read. Considers only documents for which `counts` is true.
+/// crowd of them: of those documents with equal lanes for which `is_copy` is true. Nothing can be
+/// more similar. All copies share all buckets, so one bucket is enough to find them, and only its
+/// first documents are read. Considers only documents for which `counts` is true.
 ///
-/// `None` if there are fewer copies, no crowd, or a document that may be as similar without being a
-/// copy.
+/// `None` if there are fewer copies, no crowd, or too many others among the first documents.
 pub(crate) fn first_copies<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     lanes: &[u8],
     plan: BandPlan,
-    text: Option<TextKey>,
     most: usize,
     counts: impl Fn(DocNo) -> bool,
-) -> Result<Option<Vec<DocNo>>> {
+    mut is_copy: impl FnMut(DocNo) -> Result<bool>,
+) -> Result<Option<FirstCopies>> {
     let bucket = Bucket { band: BandNo(0), words: WordRange::only(word(lanes, 0, plan.depth())) };
-    let (mut found, mut others, mut seen, mut enough) = (Vec::new(), 0, 0, CROWD.max(most));
-    while let Some(docs) = view.crowd(bucket, CROWD, enough)? {
+    let mut found = FirstCopies { docs: Vec::new(), compared: 0 };
+    let (mut others, most_others) = (0, OTHERS + most / 4);
+    let (mut seen, mut enough) = (0, CROWD.max(most));
+    while enough <= CandidateLimit::READ
+        && let Some(docs) = view.crowd(bucket, CROWD, enough)?
+        && docs.len() >= most
+    {
         for &doc in docs.get(seen..).unwrap_or_default() {
             if !view.is_live(doc) || !counts(doc) {
                 continue;
             }
-            if !view.with_lanes(doc, |other| other == lanes)? {
+            found.compared += 1;
+            if view.with_lanes(doc, |other| other == lanes)? && is_copy(doc)? {
+                found.docs.push(doc);
+            } else {
                 others += 1;
-                if others > OTHERS {
-                    return Ok(None);
-                }
-                continue;
             }
-            // Another text may have the same shingles, which only a comparison tells.
-            if let Some(text) = text
-                && text != text_key(view, doc)?
-            {
-                return Ok(None);
-            }
-            found.push(doc);
-            if found.len() >= most {
+            if found.docs.len() >= most {
                 return Ok(Some(found));
+            }
+            if others > most_others {
+                return Ok(None);
             }
         }
         if docs.len() < enough {
             break;
         }
-        (seen, enough) = (docs.len(), enough.saturating_mul(MORE));
+        (seen, enough) = (docs.len(), MORE * enough);
     }
     Ok(None)
 }

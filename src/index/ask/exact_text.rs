@@ -68,6 +68,17 @@ impl ExactText<'_> {
         Ok(ours.compare(&*self.elements.get_or(key, theirs)?))
     }
 
+    /// Whether the text of a document has the same elements. `ours` is that of [`Self::compare`].
+    pub(crate) fn equals<P: ChunkTable, D: DocTable>(
+        &self,
+        ours: &mut Option<Arc<Elements>>,
+        view: &View<'_, P, D>,
+        doc: DocNo,
+    ) -> Result<bool> {
+        let theirs = || Elements::read(view, self.sketcher, doc);
+        Ok(self.compare(ours, text_key(view, doc)?, theirs)?.similarity >= 1.0)
+    }
+
     /// The `most` candidates with the highest exact similarity, ties by number. The caller passes
     /// candidates with the most equal lanes first, then by number.
     pub(crate) fn best<P: ChunkTable, D: DocTable>(

@@ -86,8 +86,8 @@ impl<'s> Query<'s> {
 
     /// Reports at most `limit` matches, the most similar ones. Of equally similar documents, those
     /// that were inserted first are reported. All matches are found and counted
-    /// ([`Matches::left_out`]), so that of a document with very many copies takes long:
-    /// [`top`](Self::top) does not.
+    /// ([`Matches::left_out`]). If the index has very many copies of what is asked, that takes
+    /// long; use [`top`](Self::top) there.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
         self
@@ -100,7 +100,9 @@ impl<'s> Query<'s> {
     /// buckets first, then shallower ones, and stops once a document as similar as the last one
     /// found would have been a candidate with the requested recall. [`Matches::recall`] is the
     /// recall for such a document or, if fewer than `count` were found, for one at the threshold.
-    /// If the index has very many copies of what is asked, only the first ones are read.
+    /// If the index has very many copies of what is asked, it reads the first ones and stops,
+    /// unless many of these were changed a little. A document that was replaced counts as
+    /// inserted anew.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {

@@ -135,16 +135,9 @@ pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
     most: usize,
     counts: impl Fn(DocNo) -> bool,
 ) -> Result<Similar> {
-    let key = exact.map(|exact| exact.key);
     if !asked.is_some_and(|asked| asked.has_fewer(CROWD))
-        && let Some(copies) = first_copies(view, lanes, search_plan.plan, key, most, &counts)?
+        && let Some(found) = copies(view, lanes, search_plan, exact, most, &counts)?
     {
-        let score = match exact {
-            Some(exact) => exact.score(Comparison::OF_EQUALS),
-            None => Some(Score::Estimated(lanes.len())),
-        };
-        let found =
-            score.map_or(Vec::new(), |score| copies.into_iter().map(|doc| (score, doc)).collect());
         return Ok(Similar { found, limited: false });
     }
     let all;
@@ -173,6 +166,26 @@ pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
     candidates.sort_unstable_by_key(|(equal, doc)| (Reverse(*equal), *doc));
     let found = exact.best(view, &candidates, most)?;
     Ok(Similar { found, limited })
+}
+
+/// The first documents that nothing can be more similar than, if there is a crowd of them.
+fn copies<P: ChunkTable, D: DocTable>(
+    view: &View<'_, P, D>,
+    lanes: &[u8],
+    search_plan: SearchPlan,
+    exact: Option<ExactText<'_>>,
+    most: usize,
+    counts: impl Fn(DocNo) -> bool,
+) -> Result<Option<Vec<(Score, DocNo)>>> {
+    let mut ours = None;
+    let is_copy = |doc| exact.map_or(Ok(true), |exact| exact.equals(&mut ours, view, doc));
+    let score = match exact {
+        Some(exact) => exact.score(Comparison::OF_EQUALS),
+        None => Some(Score::Estimated(lanes.len())),
+    };
+    let Some(score) = score else { return Ok(None) };
+    let found = first_copies(view, lanes, search_plan.plan, most, counts, is_copy)?;
+    Ok(found.map(|found| found.docs.into_iter().map(|doc| (score, doc)).collect()))
 }
 
 /// Finds at most `most` documents in these buckets of a plan that have enough equal lanes, the most

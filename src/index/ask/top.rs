@@ -3,13 +3,11 @@
 use crate::error::Result;
 use crate::estimate::{Agreement, equal_lanes};
 use crate::index::ask::search::{Candidate, SearchResult, buckets};
-use crate::index::ask::verify::{AskedText, TextKey, text_key};
+use crate::index::ask::verify::Similarities;
 use crate::lsh::{BandPlan, Margin, Probe};
 use crate::params::{Lanes, Recall, Threshold};
-use crate::sketch::Sketcher;
 use crate::store::{Asked, ChunkTable, DocNo, DocTable, View};
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::hash_map::Entry;
+use rustc_hash::FxHashSet;
 
 /// The parameters of a top-k search.
 #[derive(Clone, Copy, Debug)]
@@ -100,11 +98,7 @@ impl Ranking for ByEstimate {
 /// Ranks by exact similarity. Verifies candidates in the order of their estimates, and stops when
 /// the rest are unlikely to be as similar as the last document wanted.
 pub(crate) struct ByText<'a, P, D> {
-    view: &'a View<'a, P, D>,
-    sketcher: &'a Sketcher,
-    asked: &'a AskedText,
-    /// The similarities of the texts that were compared.
-    of_text: FxHashMap<TextKey, f64>,
+    similarities: Similarities<'a, P, D>,
     top: Top,
     /// The verified documents at or above the floor, the most similar first.
     pub(crate) verified: Vec<(f64, DocNo)>,
@@ -118,15 +112,8 @@ pub(crate) struct ByText<'a, P, D> {
 const SHARE: f64 = 0.1;
 
 impl<'a, P: ChunkTable, D: DocTable> ByText<'a, P, D> {
-    pub(crate) fn new(
-        view: &'a View<'a, P, D>,
-        sketcher: &'a Sketcher,
-        asked: &'a AskedText,
-        top: Top,
-    ) -> Self {
-        let least = top.least;
-        let (verified, waiting, of_text) = (Vec::new(), Vec::new(), FxHashMap::default());
-        Self { view, sketcher, asked, of_text, top, verified, waiting, least }
+    pub(crate) fn new(similarities: Similarities<'a, P, D>, top: Top) -> Self {
+        Self { similarities, top, verified: Vec::new(), waiting: Vec::new(), least: top.least }
     }
 
     fn nth(&self) -> Option<f64> {
@@ -134,22 +121,11 @@ impl<'a, P: ChunkTable, D: DocTable> ByText<'a, P, D> {
         self.verified.get(at).map(|(similarity, _)| *similarity)
     }
 
-    /// The exact similarity of a document. Each text is read and compared once.
-    fn similarity(&mut self, doc: DocNo) -> Result<f64> {
-        let key = text_key(self.view, doc)?;
-        match self.of_text.entry(key) {
-            Entry::Occupied(known) => Ok(*known.get()),
-            Entry::Vacant(unknown) => {
-                let exact = self.asked.similarity(self.view, self.sketcher, key, doc)?;
-                Ok(*unknown.insert(exact))
-            }
-        }
-    }
-
     /// The number of equal lanes below which a candidate is unlikely to reach this similarity.
     fn worth_reading(&self, similarity: f64) -> Result<usize> {
         let recall = Recall::new(1.0 - SHARE * (1.0 - self.top.recall.get()))?;
-        let margin = Margin::of_scan(self.sketcher.width(), Threshold::new(similarity)?, recall);
+        let margin =
+            Margin::of_scan(self.similarities.lanes(), Threshold::new(similarity)?, recall);
         Ok(margin.least.max(self.top.least))
     }
 }
@@ -174,7 +150,7 @@ impl<P: ChunkTable, D: DocTable> Ranking for ByText<'_, P, D> {
                     break;
                 }
             }
-            let similarity = self.similarity(doc)?;
+            let similarity = self.similarities.of(doc)?;
             if similarity >= self.top.floor.get() {
                 let at = self.verified.partition_point(|(other, _)| *other >= similarity);
                 self.verified.insert(at, (similarity, doc));
@@ -187,7 +163,7 @@ impl<P: ChunkTable, D: DocTable> Ranking for ByText<'_, P, D> {
     }
 
     fn promised(&self, done: &[Probe], similarity: f64) -> f64 {
-        let lanes = self.sketcher.width();
+        let lanes = self.similarities.lanes();
         let keeps = |probe: &Probe| Margin::keeps(*probe, lanes, similarity, self.least);
         done.iter().map(keeps).fold(0.0, f64::max)
     }

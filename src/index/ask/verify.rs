@@ -6,12 +6,13 @@ use crate::hash::{TextHash, fmix64};
 use crate::index::ask::cache::Cached;
 use crate::index::ask::search::Candidate;
 use crate::lsh::{Margin, Probe};
-use crate::params::{Recall, Threshold};
+use crate::params::{Lanes, Recall, Threshold};
 use crate::sketch::Sketcher;
 use crate::store::{ChunkTable, DocNo, DocTable, Settings, View};
 use crate::text::Content;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Mutex, PoisonError};
 
 /// The elements of a document: its shingles or its weighted tokens, as hashes.
@@ -163,11 +164,6 @@ impl AskedText {
         Ok(Self { elements: Elements::read(view, sketcher, doc)?, key: text_key(view, doc)? })
     }
 
-    /// What identifies it.
-    pub(crate) fn key(&self) -> TextKey {
-        self.key
-    }
-
     /// Compares it with the text of a document.
     pub(crate) fn compare<P: ChunkTable, D: DocTable>(
         &self,
@@ -180,7 +176,7 @@ impl AskedText {
 
     /// Compares it with the text of a document, which this key identifies. Does not read it if the
     /// texts are equal.
-    pub(crate) fn similarity<P: ChunkTable, D: DocTable>(
+    fn similarity<P: ChunkTable, D: DocTable>(
         &self,
         view: &View<'_, P, D>,
         sketcher: &Sketcher,
@@ -190,6 +186,40 @@ impl AskedText {
         match key == self.key {
             true => Ok(Comparison::OF_EQUALS.similarity),
             false => Ok(self.compare(view, sketcher, doc)?.similarity),
+        }
+    }
+}
+
+/// The similarities of a text to those of documents. Each text is read and compared once.
+pub(crate) struct Similarities<'a, P, D> {
+    view: &'a View<'a, P, D>,
+    sketcher: &'a Sketcher,
+    asked: &'a AskedText,
+    of_text: FxHashMap<TextKey, f64>,
+}
+
+impl<'a, P: ChunkTable, D: DocTable> Similarities<'a, P, D> {
+    pub(crate) fn new(
+        view: &'a View<'a, P, D>,
+        sketcher: &'a Sketcher,
+        asked: &'a AskedText,
+    ) -> Self {
+        Self { view, sketcher, asked, of_text: FxHashMap::default() }
+    }
+
+    pub(crate) fn lanes(&self) -> Lanes {
+        self.sketcher.width()
+    }
+
+    /// The exact similarity of a document.
+    pub(crate) fn of(&mut self, doc: DocNo) -> Result<f64> {
+        let key = text_key(self.view, doc)?;
+        match self.of_text.entry(key) {
+            Entry::Occupied(known) => Ok(*known.get()),
+            Entry::Vacant(unknown) => {
+                let exact = self.asked.similarity(self.view, self.sketcher, key, doc)?;
+                Ok(*unknown.insert(exact))
+            }
         }
     }
 }

@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::index::document::Document;
 use crate::index::snapshot::Snapshot;
-use crate::index::write::outcome::{Inserted, OnConflict};
+use crate::index::write::insertion::Insertion;
+use crate::index::write::outcome::{Inserted, OnConflict, Outcome};
 use crate::index::write::transaction::WriteTxn;
 use crate::sketch::Signature;
 use crate::store::{Attached, DocNo, Tell, Watch, Work};
@@ -110,10 +111,105 @@ pub struct Merged {
     pub unchanged: u64,
     /// The number of documents left out because the index has their id with another text.
     pub skipped: u64,
+    /// The number of documents left out because they are similar to a known one, or because too
+    /// much of them is known: if the insertion asks for it.
+    pub duplicates: u64,
     /// How many of all these documents have no shingles.
     pub empty: u64,
     /// The bytes of the texts of all these documents.
     pub text_bytes: u64,
+}
+
+impl<'t> Insertion<'t> {
+    /// Inserts all documents of another index in their order, with their signatures and insertion
+    /// times, by the options of this insertion. `told` is called with the id of each document and
+    /// what became of it, in order.
+    ///
+    /// With [`unless_similar`](Self::unless_similar), indexes that were deduplicated apart become
+    /// one without near duplicates: a document is left out if it is similar to one that is there or
+    /// to one that came before it. All documents go into one transaction. Progress counts
+    /// documents.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let (one, other) = (folder.path().join("1.twx"), folder.path().join("2.twx"));
+    /// use twindex::{Index, Outcome};
+    /// let (one, other) = (Index::create(one)?, Index::create(other)?);
+    /// for (index, id) in [(&one, "a"), (&other, "b")] {
+    ///     let mut txn = index.begin_write()?;
+    ///     txn.insert(id, "A text that is in both indexes, under two ids.")?;
+    ///     txn.commit()?;
+    /// }
+    /// let mut txn = one.begin_write()?;
+    /// let shard = other.snapshot()?;
+    /// let tell = |id: &str, outcome: Outcome| {
+    ///     if let Outcome::Duplicate { of, .. } = outcome {
+    ///         println!("{id} is a duplicate of {}", of.id);
+    ///     }
+    /// };
+    /// let merged = txn.insertion().unless_similar(0.8).merge(&shard, tell).run()?;
+    /// txn.commit()?;
+    /// assert_eq!((merged.added, merged.duplicates), (0, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::UnequalSettings`](crate::Error::UnequalSettings) if the settings of the two
+    ///   indexes differ. Nothing was inserted then.
+    /// - Those of [`documents`](Self::documents), and those of reading the other index.
+    /// - [`Error::Interrupted`](crate::Error::Interrupted) if the caller stopped the work. The
+    ///   transaction then has a part of the documents.
+    pub fn merge<'w>(
+        mut self,
+        source: &'w Snapshot,
+        mut told: impl FnMut(&str, Outcome) + Send + 'w,
+    ) -> Work<'w, Merged>
+    where
+        't: 'w,
+    {
+        Work::new(move |tell| self.merge_telling(source, &mut told, tell))
+    }
+
+    fn merge_telling(
+        &mut self,
+        source: &Snapshot,
+        told: &mut dyn FnMut(&str, Outcome),
+        tell: &mut Tell<'_>,
+    ) -> Result<Merged> {
+        const MERGING: (&str, &str) =
+            ("merging", "the transaction has a part of the documents, drop it or commit that part");
+        self.txn.takes(source)?;
+        let mut watch = Watch::new(source.path(), MERGING, tell);
+        watch.expect(source.len())?;
+        let mut merged = Merged::default();
+        let mut documents = source.documents();
+        loop {
+            let block = documents.next_block(self.txn.batch_size())?;
+            if block.is_empty() {
+                return Ok(merged);
+            }
+            let mut ids: Vec<String> = Vec::with_capacity(block.len());
+            for document in &block {
+                merged.empty += u64::from(document.signature().is_empty());
+                merged.text_bytes += document.text_bytes();
+                ids.push(document.id().to_owned());
+            }
+            for (id, outcome) in ids.iter().zip(self.insert(block)?) {
+                match outcome.inserted() {
+                    Some(Inserted::Added) => merged.added += 1,
+                    Some(Inserted::Replaced) => merged.replaced += 1,
+                    Some(Inserted::Unchanged) => merged.unchanged += 1,
+                    Some(Inserted::Skipped) => merged.skipped += 1,
+                    None => merged.duplicates += 1,
+                }
+                told(id, outcome);
+            }
+            watch.advance(ids.len() as u64)?;
+        }
+    }
 }
 
 impl WriteTxn {
@@ -121,8 +217,8 @@ impl WriteTxn {
     /// times. The texts are not needed.
     ///
     /// All documents go into this one transaction. To commit in between, use
-    /// [`Snapshot::documents`] and [`insertion`](Self::insertion) instead. Progress counts
-    /// documents.
+    /// [`Snapshot::documents`] and [`insertion`](Self::insertion) instead. To leave out near
+    /// duplicates, use [`Insertion::merge`]. Progress counts documents.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -155,42 +251,7 @@ impl WriteTxn {
         source: &'w Snapshot,
         on_conflict: OnConflict,
     ) -> Work<'w, Merged> {
-        Work::new(move |tell| self.merge_telling(source, on_conflict, tell))
-    }
-
-    fn merge_telling(
-        &mut self,
-        source: &Snapshot,
-        on_conflict: OnConflict,
-        tell: &mut Tell<'_>,
-    ) -> Result<Merged> {
-        const MERGING: (&str, &str) =
-            ("merging", "the transaction has a part of the documents, drop it or commit that part");
-        self.takes(source)?;
-        let mut watch = Watch::new(source.path(), MERGING, tell);
-        watch.expect(source.len())?;
-        let mut merged = Merged::default();
-        let mut documents = source.documents();
-        loop {
-            let block = documents.next_block(self.batch_size())?;
-            if block.is_empty() {
-                return Ok(merged);
-            }
-            let count = block.len() as u64;
-            for document in &block {
-                merged.empty += u64::from(document.signature().is_empty());
-                merged.text_bytes += document.text_bytes();
-            }
-            for outcome in self.insertion().on_conflict(on_conflict).documents(block)? {
-                match outcome.inserted() {
-                    Some(Inserted::Added) => merged.added += 1,
-                    Some(Inserted::Replaced) => merged.replaced += 1,
-                    Some(Inserted::Unchanged) => merged.unchanged += 1,
-                    Some(Inserted::Skipped) | None => merged.skipped += 1,
-                }
-            }
-            watch.advance(count)?;
-        }
+        self.insertion().on_conflict(on_conflict).merge(source, |_, _| ())
     }
 
     /// Takes over all documents of another index together with its sorted runs, instead of
@@ -259,6 +320,7 @@ impl WriteTxn {
         let replaces = on_conflict == OnConflict::Replace;
         let attached = self.writer_mut().attach(&source.view(), replaces, &mut watch)?;
         let Attached { added, replaced, unchanged, skipped, empty, text_bytes } = attached;
-        Ok(Merged { added, replaced, unchanged, skipped, empty, text_bytes })
+        let counted = Merged { added, replaced, unchanged, skipped, empty, ..Merged::default() };
+        Ok(Merged { text_bytes, ..counted })
     }
 }

@@ -20,8 +20,8 @@ use std::sync::Arc;
 pub const DEFAULT_MAX_CANDIDATES: usize = 4096;
 
 /// An insertion of one or more documents, made by [`WriteTxn::insertion`]. Set its options first;
-/// then [`document`](Self::document), [`documents`](Self::documents) or
-/// [`contents`](Self::contents) runs it.
+/// then [`document`](Self::document), [`documents`](Self::documents), [`contents`](Self::contents)
+/// or [`merge`](Self::merge) runs it.
 ///
 /// Without options, a document replaces the one with the same id. With
 /// [`unless_similar`](Self::unless_similar), it is inserted only if no similar document is known.
@@ -49,9 +49,9 @@ pub const DEFAULT_MAX_CANDIDATES: usize = 4096;
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "nothing is inserted before `document`, `documents` or `contents`"]
+#[must_use = "nothing is inserted before `document`, `documents`, `contents` or `merge`"]
 pub struct Insertion<'t> {
-    txn: &'t mut WriteTxn,
+    pub(super) txn: &'t mut WriteTxn,
     on_conflict: OnConflict,
     threshold: Option<f64>,
     against: &'t [&'t Snapshot],
@@ -307,7 +307,12 @@ impl<'t> Insertion<'t> {
     ///
     /// After [`Error::Full`], [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`], the
     /// transaction cannot be committed if the insertion had already begun to write.
-    pub fn documents(self, mut documents: Vec<Document>) -> Result<Vec<Outcome>> {
+    pub fn documents(mut self, documents: Vec<Document>) -> Result<Vec<Outcome>> {
+        self.insert(documents)
+    }
+
+    /// Inserts documents as [`documents`](Self::documents) does.
+    pub(super) fn insert(&mut self, mut documents: Vec<Document>) -> Result<Vec<Outcome>> {
         let (comparison, rule) = (self.comparison()?, self.passage_rule()?);
         let Self { txn, on_conflict, .. } = self;
         documents.iter().try_for_each(|document| txn.fits(document))?;
@@ -323,7 +328,7 @@ impl<'t> Insertion<'t> {
                 (None, Some(rule)) => Judging::Passages(rule, &sketcher),
                 (None, None) => Judging::Nothing,
             };
-            let inserted = insert(writer, documents, on_conflict, judging, &mut outcomes);
+            let inserted = insert(writer, documents, *on_conflict, judging, &mut outcomes);
             if inserted.is_err() && !outcomes.is_empty() {
                 // The error does not tell the caller how many documents were inserted.
                 writer.fail();
