@@ -34,7 +34,7 @@ const COMMAND_LAYERS: [&str; 10] = [
 ];
 
 /// The layers of the Python package. Each uses only those before it.
-const PYTHON_LAYERS: [&str; 25] = [
+const PYTHON_LAYERS: [&str; 26] = [
     "error",
     "process",
     "waiting",
@@ -52,6 +52,7 @@ const PYTHON_LAYERS: [&str; 25] = [
     "tracking",
     "reader",
     "inserting",
+    "merging",
     "snapshot",
     "columns",
     "sketcher",

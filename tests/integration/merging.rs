@@ -128,6 +128,46 @@ fn merged_and_attached_indexes_answer_like_one_of_all_documents() {
     }
 }
 
+#[test]
+fn a_merge_without_near_duplicates_judges_documents_like_insertions_one_by_one() {
+    let mut left_out = 0;
+    for seed in 0..8 {
+        let mut random = Random(seed);
+        let place = Place::new();
+        let options = || tiny().store_text(seed % 2 == 1);
+        let create = |name: &str| options().create(place.path(name)).expect("created");
+        let (single, merged) = (create("single.twx"), create("merged.twx"));
+        let on_conflict = if seed < 4 { OnConflict::Replace } else { OnConflict::Skip };
+        for part in 0..5 {
+            let source = create(&format!("{part}.twx"));
+            fill(&source, part, &mut random);
+            let snapshot = source.snapshot().expect("a snapshot");
+            let mut txn = single.begin_write().expect("begun");
+            let mut expected = Vec::new();
+            for document in snapshot.documents() {
+                let document = document.expect("readable");
+                let id = document.id().to_owned();
+                let insertion = txn.insertion().unless_similar(0.6).on_conflict(on_conflict);
+                expected.push((id, insertion.document(document).expect("inserted")));
+            }
+            txn.commit().expect("committed");
+            let mut txn = merged.begin_write().expect("begun");
+            let mut told = Vec::new();
+            let insertion = txn.insertion().unless_similar(0.6).on_conflict(on_conflict);
+            let work =
+                insertion.merge(&snapshot, |id, outcome| told.push((id.to_owned(), outcome)));
+            let counts = work.run().expect("merged");
+            txn.commit().expect("committed");
+            assert_eq!(told, expected, "seed {seed}, part {part}");
+            let all = counts.added + counts.replaced + counts.unchanged + counts.skipped;
+            assert_eq!(all + counts.duplicates, snapshot.len(), "seed {seed}");
+            left_out += counts.duplicates;
+        }
+        assert_equal(&merged, &single, &format!("seed {seed}"));
+    }
+    assert!(left_out > 200, "{left_out} near duplicates");
+}
+
 /// The number of runs.
 fn runs(index: &Index) -> u64 {
     index.snapshot().expect("a snapshot").usage().expect("measured").runs

@@ -3,7 +3,8 @@
 use crate::arrow::Table;
 use crate::error::{invalid, raise};
 use crate::handle::{Handle, Open, share};
-use crate::inserting::{Committing, Making, Manner, conflict, insert_rows};
+use crate::inserting::{Committing, Making, Manner, insert_rows};
+use crate::merging;
 use crate::process::{detached, is_forked};
 use crate::reader::Reader;
 use crate::results::{Inserted, Match};
@@ -306,25 +307,32 @@ impl Index {
         attach: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Inserted> {
-        let on_conflict = conflict(on_conflict)?;
-        let shared = match other.cast::<Reader>() {
-            Ok(reader) => reader.get().shared(py)?,
-            Err(_) => {
-                let path: PathBuf = other.extract()?;
-                let opened = detached(py, || twindex::ReadOnlyIndex::open(path)?.snapshot());
-                share(opened.map_err(raise)?)
-            }
-        };
-        let source = shared.get()?;
-        let (mut txn, _held) = self.handle.begin_write(py)?;
-        let work = match attach {
-            true => txn.attach(source, on_conflict),
-            false => txn.merge(source, on_conflict),
-        };
-        let merged = watch(py, progress, work)?;
-        detached(py, || txn.commit()).map_err(raise)?;
-        let twindex::Merged { added, replaced, unchanged, skipped, .. } = merged;
-        Ok(Inserted { added, replaced, unchanged, skipped })
+        merging::merge(py, &self.handle, other, on_conflict, attach, progress)
+    }
+
+    /// Inserts the documents of another index of equal settings in one transaction, as `merge`
+    /// does, and leaves out those that are similar to one that is there or that came before. So
+    /// parts that were deduplicated apart become one. Returns a table with a row for each document:
+    /// `id`, `keep`, `duplicate_of`, `similarity`.
+    #[pyo3(signature = (other, *, threshold=None, against=None, on_conflict="replace",
+                        estimate=false, max_candidates=None, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn merge_unless_similar(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, PyAny>,
+        threshold: Option<f64>,
+        against: Option<Vec<Bound<'_, Reader>>>,
+        on_conflict: &str,
+        estimate: bool,
+        max_candidates: Option<usize>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Table> {
+        let own = || self.handle.open(py)?.get().map(|index| index.settings().threshold());
+        let threshold = threshold.map_or_else(own, Ok)?;
+        let manner =
+            Manner::deduplicating(py, threshold, against, on_conflict, estimate, max_candidates)?;
+        merging::deduplicated(py, &self.handle, other, &manner, progress)
     }
 
     /// Merges all runs into one, frees the space of removed documents, and shrinks the file. No

@@ -8,7 +8,8 @@ use crate::reader::Reader;
 use crate::rows::{Kind, Rows};
 use pyo3::prelude::*;
 use twindex::{
-    DEFAULT_MAX_CANDIDATES, Document, OnConflict, Outcome, Settings, Sketcher, Snapshot, WriteTxn,
+    DEFAULT_MAX_CANDIDATES, Document, Insertion, OnConflict, Outcome, Settings, Sketcher, Snapshot,
+    WriteTxn,
 };
 
 /// How documents are inserted.
@@ -59,17 +60,29 @@ impl Manner {
         txn: &mut WriteTxn,
         documents: Vec<Document>,
     ) -> twindex::Result<Vec<Outcome>> {
+        let against = self.against();
+        self.of(txn.insertion(), &against).documents(documents)
+    }
+
+    /// The other indexes to compare with.
+    pub(crate) fn against(&self) -> Vec<&Snapshot> {
         // They were made by this process: the transaction was.
-        let against: Vec<&Snapshot> =
-            self.against.iter().filter_map(|shared| shared.get().ok()).collect();
-        let insertion = txn.insertion().on_conflict(self.on_conflict);
-        let Some(threshold) = self.unless_similar else { return insertion.documents(documents) };
+        self.against.iter().filter_map(|shared| shared.get().ok()).collect()
+    }
+
+    /// An insertion in this manner.
+    pub(crate) fn of<'t>(
+        &self,
+        insertion: Insertion<'t>,
+        against: &'t [&'t Snapshot],
+    ) -> Insertion<'t> {
+        let insertion = insertion.on_conflict(self.on_conflict);
+        let Some(threshold) = self.unless_similar else { return insertion };
         insertion
             .unless_similar(threshold)
-            .against(&against)
+            .against(against)
             .estimate(self.estimate)
             .max_candidates(self.max_candidates)
-            .documents(documents)
     }
 }
 

@@ -16,6 +16,7 @@ mod explanation;
 mod handle;
 mod index;
 mod inserting;
+mod merging;
 mod minhash;
 mod pairs;
 mod passages;

@@ -1,6 +1,7 @@
 """Opening, inserting, removing, transactions, care, errors."""
 
 import datetime
+import random
 from pathlib import Path
 
 import pytest
@@ -236,6 +237,38 @@ def test_care(index: twindex.Index, path: Path, tmp_path: Path) -> None:
     assert twindex.rebuild(copy, shingle="word:1", threshold=0.6) == 200
     with twindex.open(copy) as rebuilt:
         assert rebuilt.settings.shingle == "word:1"
+
+
+def test_parts_become_one_without_near_duplicates(index: twindex.Index, tmp_path: Path) -> None:
+    def words(seed: int) -> str:
+        numbers = random.Random(seed)
+        return " ".join(str(numbers.randrange(10**6)) for _ in range(40))
+
+    def rows(part: int) -> list[tuple[str, str]]:
+        own = [(f"{part}-{number}", words(100 * part + number)) for number in range(100)]
+        return [*own, ("in both", words(1000)), (f"copy {part}", words(2000))]
+
+    with twindex.open(tmp_path / "part.twx", store_text=True) as part:
+        index.dedup(rows(1))
+        part.dedup(rows(2))
+        told: list[tuple[int, int | None]] = []
+        table = index.merge_unless_similar(part, progress=lambda *at: told.append(at))
+        assert table["id"] == list(part) and told[-1] == (102, 102)
+        left_out = {
+            id: (table["duplicate_of"][row], table["similarity"][row])
+            for row, id in enumerate(table["id"])
+            if not table["keep"][row]
+        }
+        assert left_out == {"copy 2": ("copy 1", 1.0)} and len(index) == 202
+        again = index.merge_unless_similar(tmp_path / "part.twx", threshold=0.8)
+        assert again["keep"] == table["keep"] and len(index) == 202
+        with pytest.raises(twindex.InvalidInputError, match="threshold"):
+            index.merge_unless_similar(part, threshold=2.0)
+    with (
+        twindex.open(tmp_path / "other.twx", threshold=0.5) as other,
+        pytest.raises(twindex.MismatchError),
+    ):
+        index.merge_unless_similar(other)
 
 
 def test_damage_is_an_error_and_is_repaired(path: Path) -> None:

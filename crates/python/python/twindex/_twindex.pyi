@@ -162,6 +162,17 @@ class Index(Reader):
         attach: bool = False,
         progress: Progress | None = None,
     ) -> Inserted: ...
+    def merge_unless_similar(
+        self,
+        other: Reader | Path,
+        *,
+        threshold: float | None = None,
+        against: Sequence[Reader] | None = None,
+        on_conflict: Conflict = "replace",
+        estimate: bool = False,
+        max_candidates: int | None = None,
+        progress: Progress | None = None,
+    ) -> Table: ...
     def track_clusters(self, *, progress: Progress | None = None) -> int: ...
     def stop_tracking(self) -> bool: ...
     def forget_cluster_changes(self, before: int) -> int: ...
