@@ -98,14 +98,22 @@ impl<T: Texts> Verifier<T> {
     }
 
     /// Splits each group of documents into parts with equal elements. The order of the parts
-    /// depends on the elements, not on the numbers. Reads each distinct text once.
+    /// depends on the elements, not on the numbers. Reads each distinct text once, and none of a
+    /// group whose texts are all equal.
     pub(crate) fn split_all<G: AsRef<[DocNo]>>(
         &self,
         groups: &[G],
     ) -> Result<Vec<Vec<Vec<DocNo>>>> {
         let large = groups.iter().map(AsRef::as_ref).filter(|docs| docs.len() > 1);
         let texts = self.numbered(large.flatten().copied().collect())?;
-        let numbers: Vec<[usize; 1]> = (0..texts.texts.len()).map(|number| [number]).collect();
+        let number = |doc: &DocNo| texts.of.get(doc).copied();
+        let is_mixed =
+            |docs: &&[DocNo]| docs.windows(2).any(|two| number(&two[0]) != number(&two[1]));
+        let mixed = groups.iter().map(AsRef::as_ref).filter(is_mixed);
+        let mut numbers: Vec<[usize; 1]> =
+            mixed.flatten().filter_map(|doc| number(doc).map(|number| [number])).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
         let mut prints: FxHashMap<usize, u64> = FxHashMap::default();
         let mut rest = &numbers[..];
         while !rest.is_empty() {
@@ -116,7 +124,7 @@ impl<T: Texts> Verifier<T> {
         }
         let print = |doc: &DocNo| Some((*prints.get(texts.of.get(doc)?)?, *doc));
         let split = |docs: &[DocNo]| {
-            if let [_] = docs {
+            if !is_mixed(&docs) {
                 return vec![docs.to_vec()];
             }
             let mut parts: Vec<(u64, DocNo)> = docs.iter().filter_map(print).collect();
