@@ -313,7 +313,7 @@ impl Index {
     /// Inserts the documents of another index of equal settings in one transaction, as `merge`
     /// does, and leaves out those that are similar to one that is there or that came before. So
     /// parts that were deduplicated apart become one. Returns a table with a row for each document:
-    /// `id`, `keep`, `duplicate_of`, `similarity`.
+    /// `id`, `keep`, `duplicate_of`, `similarity`. The arguments are those of `dedup`.
     #[pyo3(signature = (other, *, threshold=None, against=None, on_conflict="replace",
                         estimate=false, max_candidates=None, progress=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]

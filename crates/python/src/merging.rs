@@ -60,8 +60,9 @@ pub(crate) fn deduplicated(
     let mut done = Deduplicated::default();
     let against = manner.against();
     let insertion = manner.of(txn.insertion(), &against);
-    let tell = |id: &str, outcome| done.push(id.to_owned(), outcome);
+    let tell = |id: &str, outcome| done.add(id.to_owned(), outcome);
     watch(py, progress, insertion.merge(source, tell))?;
+    let table = done.table()?;
     detached(py, || txn.commit()).map_err(raise)?;
-    done.table()
+    Ok(table)
 }

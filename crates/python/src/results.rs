@@ -341,7 +341,8 @@ impl Deduplicated {
         self.add(id, outcome);
     }
 
-    fn add(&mut self, id: String, outcome: twindex::Outcome) {
+    /// Adds a document whose id cannot come twice.
+    pub(crate) fn add(&mut self, id: String, outcome: twindex::Outcome) {
         self.originals.push(match outcome {
             twindex::Outcome::Duplicate { of, .. } => {
                 Some((Original::Id(of.id), Some(of.similarity)))

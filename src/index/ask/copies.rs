@@ -61,10 +61,10 @@ pub(crate) fn first_copies<P: ChunkTable, D: DocTable>(
                 return Ok(None);
             }
         }
-        if docs.len() < enough {
+        if docs.len() < enough || enough == CandidateLimit::READ {
             break;
         }
-        (seen, enough) = (docs.len(), MORE * enough);
+        (seen, enough) = (docs.len(), CandidateLimit::READ.min(MORE * enough));
     }
     Ok(None)
 }

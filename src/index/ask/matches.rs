@@ -108,7 +108,7 @@ pub struct Matches {
     /// The number of documents whose signatures were compared with the query's.
     pub candidates: u64,
     /// The number of matches that [`Query::limit`](crate::Query::limit) left out or, of those that
-    /// it found, [`Query::top`](crate::Query::top). That does not look for all matches.
+    /// it found, [`Query::top`](crate::Query::top), which does not look for all.
     pub left_out: u64,
     /// How a [containment](crate::Query::containment) query searched documents of different sizes;
     /// `None` for other queries, and if passages gave the answer.

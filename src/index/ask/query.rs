@@ -101,8 +101,8 @@ impl<'s> Query<'s> {
     /// found would have been a candidate with the requested recall. [`Matches::recall`] is the
     /// recall for such a document or, if fewer than `count` were found, for one at the threshold.
     /// If the index has very many copies of what is asked, it reads the first ones and stops,
-    /// unless many of these were changed a little. A document that was replaced counts as
-    /// inserted anew.
+    /// unless many others are among them. A document that was replaced or merged counts as inserted
+    /// then.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {

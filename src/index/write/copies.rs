@@ -123,12 +123,13 @@ pub struct Merged {
 impl<'t> Insertion<'t> {
     /// Inserts all documents of another index in their order, with their signatures and insertion
     /// times, by the options of this insertion. `told` is called with the id of each document and
-    /// what became of it, in order.
+    /// what became of it, in order. A text that is cut gets a new signature.
     ///
     /// With [`unless_similar`](Self::unless_similar), indexes that were deduplicated apart become
     /// one without near duplicates: a document is left out if it is similar to one that is there or
     /// to one that came before it. All documents go into one transaction. Progress counts
-    /// documents.
+    /// documents. Do not compare [`against`](Self::against) `source` itself: each of its documents
+    /// would be a duplicate of itself.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -182,6 +183,8 @@ impl<'t> Insertion<'t> {
         const MERGING: (&str, &str) =
             ("merging", "the transaction has a part of the documents, drop it or commit that part");
         self.txn.takes(source)?;
+        // The options are checked even if there is nothing to insert.
+        self.insert(Vec::new())?;
         let mut watch = Watch::new(source.path(), MERGING, tell);
         watch.expect(source.len())?;
         let mut merged = Merged::default();
@@ -320,7 +323,6 @@ impl WriteTxn {
         let replaces = on_conflict == OnConflict::Replace;
         let attached = self.writer_mut().attach(&source.view(), replaces, &mut watch)?;
         let Attached { added, replaced, unchanged, skipped, empty, text_bytes } = attached;
-        let counted = Merged { added, replaced, unchanged, skipped, empty, ..Merged::default() };
-        Ok(Merged { text_bytes, ..counted })
+        Ok(Merged { added, replaced, unchanged, skipped, duplicates: 0, empty, text_bytes })
     }
 }
