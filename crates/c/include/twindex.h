@@ -923,6 +923,25 @@ twindex_status twindex_txn_insert_arrow(twindex_txn *txn,
                                         const twindex_counts **counts,
                                         twindex_error *error);
 
+// Inserts the documents of another index with equal settings, as twindex_txn_merge does, and
+// leaves out those that are similar to a known one, in the index or earlier in the transaction: so
+// parts that were deduplicated apart become one. `insertion` may be null: the threshold of the
+// index counts then. The progress counts documents. `outcomes` is filled as by
+// twindex_txn_insert_arrow; it and `counts` may be null.
+//
+// After an error, TWINDEX_INTERRUPTED included, the transaction has a part of the documents.
+//
+// Ownership: the caller releases `outcomes`, which is released already after an error. `*counts`
+// belongs to the transaction, until the next call with it.
+twindex_status twindex_txn_merge_unless_similar(twindex_txn *txn,
+                                                const twindex_snapshot *source,
+                                                const twindex_insertion *insertion,
+                                                twindex_progress progress,
+                                                void *data,
+                                                ArrowArrayStream *outcomes,
+                                                const twindex_counts **counts,
+                                                twindex_error *error);
+
 // Gives the pairs that are left as an Arrow stream with the columns `a`, `b`, `similarity`, `low`,
 // `high` and `exact`. They are found while the stream is read. The handle remains, and is freed
 // with twindex_pairs_free.

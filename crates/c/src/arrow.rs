@@ -1,9 +1,11 @@
 //! Batches, by the Arrow C stream interface: documents in, outcomes and pairs out.
 
-use crate::border::{call, contained, free, handle};
+use crate::border::{call, contained, free, handle, needed};
+use crate::care::{Progress, watch};
 use crate::error::{ErrorHandle, Failure};
 use crate::insertion::{CountsStruct, InsertionStruct, Manner};
 use crate::pairs::{PairsCell, PairsHandle};
+use crate::snapshot::SnapshotHandle;
 use crate::status::Status;
 use crate::transaction::{Making, TxnHandle, Writing};
 use arrow_array::cast::AsArray;
@@ -14,6 +16,7 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use rayon::prelude::*;
+use std::ffi::c_void;
 use std::fmt::Display;
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -234,6 +237,67 @@ pub unsafe extern "C" fn twindex_txn_insert_arrow(
             })
         }
     })
+}
+
+/// Inserts the documents of another index with equal settings, as twindex_txn_merge does, and
+/// leaves out those that are similar to a known one, in the index or earlier in the transaction: so
+/// parts that were deduplicated apart become one. `insertion` may be null: the threshold of the
+/// index counts then. The progress counts documents. `outcomes` is filled as by
+/// twindex_txn_insert_arrow; it and `counts` may be null.
+///
+/// After an error, TWINDEX_INTERRUPTED included, the transaction has a part of the documents.
+///
+/// Ownership: the caller releases `outcomes`, which is released already after an error. `*counts`
+/// belongs to the transaction, until the next call with it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn twindex_txn_merge_unless_similar(
+    txn: *mut TxnHandle,
+    source: Option<&SnapshotHandle>,
+    insertion: *const InsertionStruct,
+    progress: Progress,
+    data: *mut c_void,
+    outcomes: *mut ArrowArrayStream,
+    counts: Option<&mut MaybeUninit<*const CountsStruct>>,
+    error: *mut ErrorHandle,
+) -> Status {
+    let counts = counts.map(|counts| counts.write(ptr::null()));
+    call(error, || {
+        let source = needed(source, "source")?.get();
+        // SAFETY: the caller promises options, a handle, and room for a stream.
+        unsafe {
+            let place = StreamPlace::new(outcomes);
+            let mut manner = Manner::new(insertion)?;
+            handle(txn, "txn")?.with(|writing| {
+                let threshold = writing.making.settings.threshold();
+                manner.unless_similar.get_or_insert(threshold);
+                let (mut told, wanted) = (Told::new(), place.is_wanted());
+                let mut batch: (Vec<String>, Vec<Outcome>) = Default::default();
+                let tell = |id: &str, outcome| {
+                    if wanted {
+                        batch.0.push(id.to_owned());
+                        batch.1.push(outcome);
+                        if batch.0.len() == ROWS {
+                            told.push(told_of(&mut batch));
+                        }
+                    }
+                };
+                let work = manner.of(&mut writing.txn).merge(source, tell);
+                writing.counts = watch(work, progress, data)?.into();
+                told.push(told_of(&mut batch));
+                if let Some(counts) = counts {
+                    *counts = ptr::from_ref(&writing.counts);
+                }
+                place.fill(Box::new(RecordBatchIterator::new(told, outcome_schema())));
+                Ok(())
+            })
+        }
+    })
+}
+
+/// What became of these documents.
+fn told_of((ids, outcomes): &mut (Vec<String>, Vec<Outcome>)) -> Result<RecordBatch, ArrowError> {
+    let names = StringArray::from_iter_values(std::mem::take(ids));
+    outcome_batch(names, &std::mem::take(outcomes))
 }
 
 fn outcome_schema() -> SchemaRef {

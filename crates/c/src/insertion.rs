@@ -8,7 +8,7 @@ use crate::structs::{self, Growing};
 use std::ffi::c_char;
 use std::ptr;
 use std::slice;
-use twindex::{Document, Inserted, OnConflict, Outcome, Snapshot, WriteTxn};
+use twindex::{Document, Inserted, Insertion, Merged, OnConflict, Outcome, Snapshot, WriteTxn};
 
 /// The id was new, and the document was added.
 pub const TWINDEX_ADDED: u32 = 1;
@@ -105,6 +105,13 @@ pub struct CountsStruct {
     pub duplicates: u64,
 }
 
+impl From<Merged> for CountsStruct {
+    fn from(merged: Merged) -> Self {
+        let Merged { added, replaced, unchanged, skipped, duplicates, .. } = merged;
+        Self { added, replaced, unchanged, skipped, duplicates }
+    }
+}
+
 impl CountsStruct {
     pub(crate) fn count(&mut self, outcome: &Outcome) {
         *match outcome.inserted() {
@@ -175,6 +182,11 @@ impl<'a> Manner<'a> {
         txn: &mut WriteTxn,
         documents: Vec<Document>,
     ) -> twindex::Result<Vec<Outcome>> {
+        self.of(txn).documents(documents)
+    }
+
+    /// An insertion in this manner.
+    pub(crate) fn of<'t>(&'t self, txn: &'t mut WriteTxn) -> Insertion<'t> {
         let mut insertion = txn
             .insertion()
             .on_conflict(self.on_conflict)
@@ -186,7 +198,7 @@ impl<'a> Manner<'a> {
         if let Some(most) = self.max_candidates {
             insertion = insertion.max_candidates(most);
         }
-        insertion.documents(documents)
+        insertion
     }
 }
 

@@ -320,14 +320,7 @@ pub unsafe extern "C" fn twindex_txn_merge(
                 false => writing.txn.merge(source, on_conflict),
                 true => writing.txn.attach(source, on_conflict),
             };
-            let merged = watch(work, progress, data)?;
-            writing.counts = CountsStruct {
-                added: merged.added,
-                replaced: merged.replaced,
-                unchanged: merged.unchanged,
-                skipped: merged.skipped,
-                duplicates: 0,
-            };
+            writing.counts = watch(work, progress, data)?.into();
             if let Some(counts) = counts {
                 *counts = ptr::from_ref(&writing.counts);
             }

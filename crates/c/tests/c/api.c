@@ -314,6 +314,20 @@ static void batches_go_in(const char *folder, twindex_error *error) {
     OK(twindex_txn_abort(txn, error));
     twindex_txn_free(txn);
     OK(twindex_txn_begin(other, 1, &txn, error));
+    OK(twindex_txn_insert(txn, "6", 1, A, TWINDEX_NUL, NULL, NULL, error));
+    OK(twindex_txn_merge_unless_similar(txn, first, NULL, count_calls, &calls, &told, &counts,
+                                        error));
+    CHECK(counts->duplicates >= 1 && counts->added + counts->duplicates == 4);
+    CHECK(told.get_next(&told, &batch) == 0 && batch.length == 4);
+    CHECK(text_is(batch.children[0], 0, "1") && text_is(batch.children[1], 0, "duplicate"));
+    CHECK(text_is(batch.children[2], 0, "6"));
+    batch.release(&batch);
+    told.release(&told);
+    twindex_insertion skip = {.size = sizeof skip, .on_conflict = TWINDEX_ON_CONFLICT_SKIP};
+    OK(twindex_txn_merge_unless_similar(txn, first, &skip, NULL, NULL, NULL, NULL, error));
+    OK(twindex_txn_abort(txn, error));
+    twindex_txn_free(txn);
+    OK(twindex_txn_begin(other, 1, &txn, error));
     OK(twindex_txn_merge(txn, first, TWINDEX_ON_CONFLICT_SKIP, 1, NULL, NULL, NULL, error));
     OK(twindex_txn_commit(txn, error));
     twindex_txn_free(txn);

@@ -45,6 +45,7 @@ static void nulls(void) {
         twindex_txn_insert_arrow(NULL, NULL, NULL, NULL, NULL, NULL),
         twindex_txn_remove(NULL, NULL, 1, NULL, NULL),
         twindex_txn_merge(NULL, NULL, 0, 0, NULL, NULL, NULL, NULL),
+        twindex_txn_merge_unless_similar(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
         twindex_txn_commit(NULL, NULL),
         twindex_txn_abort(NULL, NULL),
         twindex_query_text(NULL, NULL, 1, NULL, NULL, NULL),
@@ -317,6 +318,13 @@ static void ended_handles(const char *folder, twindex_error *error) {
           twindex_txn_merge(with.txn, snapshot, 0, 0, fail_and_stop, error, NULL, error));
     FAILS(TWINDEX_MISUSE, "attach is 2",
           twindex_txn_merge(with.txn, snapshot, 0, 2, NULL, NULL, NULL, error));
+    struct ArrowArrayStream told;
+    const twindex_counts *counts;
+    twindex_insertion wrong = {.size = sizeof wrong, .unless_similar = 2.0};
+    FAILS(TWINDEX_INVALID_INPUT, "threshold 2",
+          twindex_txn_merge_unless_similar(with.txn, snapshot, &wrong, NULL, NULL, &told, &counts,
+                                           error));
+    CHECK(told.release == NULL && counts == NULL);
     twindex_snapshot_free(snapshot);
     twindex_txn_free(with.txn);
 
