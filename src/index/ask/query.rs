@@ -76,9 +76,9 @@ impl<'s> Query<'s> {
         self
     }
 
-    /// Sets the probability that the interval from [`Match::low`] to [`Match::high`] contains the
-    /// true similarity: above 0, below 1. The default is 0.95. It changes the intervals, not which
-    /// documents match.
+    /// Sets the probability that the interval from [`Match::low`](crate::Match::low) to
+    /// [`Match::high`](crate::Match::high) contains the true similarity: above 0, below 1. The
+    /// default is 0.95. It changes the intervals, not which documents match.
     pub fn confidence(mut self, confidence: f64) -> Self {
         self.confidence = Some(confidence);
         self
@@ -159,15 +159,16 @@ impl<'s> Query<'s> {
     ///
     /// Without texts, the containment is estimated. **The estimate is coarse** if the document is
     /// much larger than the query: see [`Containment`](crate::Containment), and
-    /// [`Match::containment`] for the interval. A document that bands can reach is reported if its
-    /// estimated containment reaches the threshold, so half of the documents exactly at the
-    /// threshold are reported. A larger one is reported if it contains the threshold's share with a
-    /// probability of at least 1/2 and its interval says something: the interval does not begin at
-    /// 0 and is no wider than 3/5 of what the document has room for. The shares of all such
-    /// documents that the query compares are the prior for each of them, because the one of 10,000
-    /// documents with the most equal lanes often has them by chance. So these answers depend on
-    /// what else is in the index. [`SizesSearched::undecidable`](crate::SizesSearched) counts the
-    /// documents that are so large that only stored texts can answer.
+    /// [`Match::containment`](crate::Match::containment) for the interval. A document that bands
+    /// can reach is reported if its estimated containment reaches the threshold, so half of the
+    /// documents exactly at the threshold are reported. A larger one is reported if it contains the
+    /// threshold's share with a probability of at least 1/2 and its interval says something: the
+    /// interval does not begin at 0 and is no wider than 3/5 of what the document has room for. The
+    /// shares of all such documents that the query compares are the prior for each of them, because
+    /// the one of 10,000 documents with the most equal lanes often has them by chance. So these
+    /// answers depend on what else is in the index.
+    /// [`SizesSearched::undecidable`](crate::SizesSearched) counts the documents that are so large
+    /// that only stored texts can answer.
     ///
     /// Documents are divided into classes by size. Each class is searched at the depth that the
     /// smallest similarity in it allows. A class for which the index has too few bands is scanned;
