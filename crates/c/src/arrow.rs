@@ -262,10 +262,10 @@ pub unsafe extern "C" fn twindex_txn_merge_unless_similar(
 ) -> Status {
     let counts = counts.map(|counts| counts.write(ptr::null()));
     call(error, || {
-        let source = needed(source, "source")?.get();
         // SAFETY: the caller promises options, a handle, and room for a stream.
         unsafe {
             let place = StreamPlace::new(outcomes);
+            let source = needed(source, "source")?.get();
             let mut manner = Manner::new(insertion)?;
             handle(txn, "txn")?.with(|writing| {
                 let threshold = writing.making.settings.threshold();

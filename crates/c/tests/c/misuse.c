@@ -325,6 +325,11 @@ static void ended_handles(const char *folder, twindex_error *error) {
           twindex_txn_merge_unless_similar(with.txn, snapshot, &wrong, NULL, NULL, &told, &counts,
                                            error));
     CHECK(told.release == NULL && counts == NULL);
+    memset(&told, 1, sizeof told);
+    FAILS(TWINDEX_MISUSE, "source",
+          twindex_txn_merge_unless_similar(with.txn, NULL, NULL, NULL, NULL, &told, &counts,
+                                           error));
+    CHECK(told.release == NULL && counts == NULL);
     twindex_snapshot_free(snapshot);
     twindex_txn_free(with.txn);
 
