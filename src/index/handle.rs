@@ -140,7 +140,9 @@ impl Index {
     /// - The new thread waits for ever if it calls `begin_write` first.
     ///
     /// A program that moves transactions between threads should use
-    /// [`try_begin_write`](Self::try_begin_write), which never waits.
+    /// [`try_begin_write`](Self::try_begin_write), which never waits. So should the tasks of rayon's
+    /// global pool: the transaction shares its work with that pool, and waits for ever if all
+    /// threads of the pool wait for the transaction.
     ///
     /// # Errors
     ///

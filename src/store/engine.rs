@@ -230,9 +230,10 @@ impl Engine {
         }
         drop(pinned);
         let following = self.published.follow();
-        // Another thread may have brought the state up to date, so a newer commit is read.
-        let (pinned, commit) = self.pin()?;
+        // Another thread may have brought the state up to date, so a newer commit is read. It is at
+        // least as new as a state that was published before.
         let current = self.published.current();
+        let (pinned, commit) = self.pin()?;
         let state = match current.counters.commit.cmp(&commit) {
             CmpOrdering::Equal => current,
             CmpOrdering::Greater => return Err(self.changed(commit)),

@@ -2,7 +2,7 @@
 
 use crate::store::engine::lock;
 use crate::store::state::State;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 /// The states that a new reader may find in the file: the state of the last commit and, while this
 /// process commits, the next one.
@@ -58,12 +58,25 @@ impl Published {
     }
 
     /// Lets one thread at a time bring the state up to date.
-    pub(crate) fn follow(&self) -> MutexGuard<'_, ()> {
-        lock(&self.following)
+    ///
+    /// A thread of a pool does not wait: `None` if another one is at it. That one may itself wait
+    /// for the pool, or have taken up the caller's work while it does.
+    pub(crate) fn follow(&self) -> Option<MutexGuard<'_, ()>> {
+        if rayon::current_thread_index().is_none() {
+            return Some(lock(&self.following));
+        }
+        match self.following.try_lock() {
+            Ok(following) => Some(following),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
-    /// Publishes a state that another process has committed.
+    /// Publishes a state that another process has committed, unless a later one is published.
     pub(crate) fn set(&self, state: Arc<State>) {
-        self.states().current = state;
+        let mut states = self.states();
+        if states.current.counters.commit < state.counters.commit {
+            states.current = state;
+        }
     }
 }

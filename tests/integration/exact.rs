@@ -280,6 +280,24 @@ fn the_members_of_clusters_are_exactly_similar() {
 }
 
 #[test]
+fn versions_of_one_long_text_with_equal_signatures_are_one_cluster() {
+    const VERSIONS: usize = 1_500;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let options = Index::options().lanes(64).recall(0.9).shingle(Shingle::words(1));
+    let index = options.store_text(true).create(folder.path().join("v.twx")).expect("created");
+    let common: String = (0..2_000).map(|n| format!("w{n} ")).collect();
+    let versions: Vec<(String, String)> =
+        (0..VERSIONS).map(|n| (n.to_string(), format!("{common}version{n}"))).collect();
+    let mut txn = index.begin_write().expect("begun");
+    txn.insertion().contents(&versions).expect("inserted");
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    let connected = snapshot.clusters(0.8).expect("a threshold").linkage(Linkage::Connected);
+    let connected = connected.find().run().expect("found");
+    assert_eq!((connected.len(), connected.member_count()), (1, VERSIONS as u64));
+}
+
+#[test]
 fn duplicates_are_exactly_similar() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let options = Index::options().store_text(true);

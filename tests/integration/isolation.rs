@@ -273,3 +273,31 @@ fn opening_does_not_wait_for_a_missing_index() {
     assert!(matches!(patient.open(place.index()), Err(Error::NotFound { .. })));
     assert!(matches!(patient.open_read_only(place.index()), Err(Error::NotFound { .. })));
 }
+
+#[test]
+fn many_snapshots_of_a_pool_beside_a_writer_do_not_wait_for_each_other() {
+    let place = Place::new();
+    let index = Index::create(place.index()).expect("created");
+    fill(&index, 0..1_000);
+    // A reader of another handle follows the commits as one of another process does.
+    let reader = ReadOnlyIndex::open(place.index()).expect("opened");
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let asked = thread::spawn(move || {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().expect("a pool");
+        for round in 1..20 {
+            fill(&index, 1_000 * round..1_000 * (round + 1));
+            pool.scope(|scope| {
+                for _ in 0..16 {
+                    scope.spawn(|_| {
+                        let snapshot = reader.snapshot().expect("a snapshot");
+                        assert_eq!(snapshot.len(), 1_000 * (round + 1));
+                    });
+                }
+            });
+        }
+        sender.send(()).expect("the test waits");
+    });
+    let ended = receiver.recv_timeout(Duration::from_secs(100));
+    assert!(ended.is_ok(), "the snapshots wait for each other, or failed");
+    asked.join().expect("no panic");
+}

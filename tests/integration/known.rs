@@ -388,3 +388,43 @@ fn crowded_fingerprints_are_limited_alike_in_one_batch_and_in_many() {
     assert_eq!(inserted(7), expected);
     assert_eq!(inserted(250), expected);
 }
+
+#[test]
+fn replaced_documents_leave_their_places_among_those_that_are_compared() {
+    // More documents than are compared share a footer, and all of them come again.
+    let text = |n: usize, version: &str| format!("p q r s t u {version}x{n} {version}y{n}");
+    let all = |version: &str| -> Vec<(String, String)> {
+        (0..150).map(|n| (n.to_string(), text(n, version))).collect()
+    };
+    let left = |batch: usize| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let options = Index::options().shingle(Shingle::words(1)).passages(4).store_text(true);
+        let index = options.create(folder.path().join("i.twx")).expect("created");
+        let mut txn = index.begin_write().expect("begun");
+        txn.insertion().contents(&all("")).expect("inserted");
+        for part in all("new").chunks(batch) {
+            txn.insertion().without_passages().contents(part).expect("inserted");
+        }
+        txn.commit().expect("committed");
+        let snapshot = index.snapshot().expect("a snapshot");
+        let text = |id: usize| snapshot.text(&id.to_string()).expect("read").expect("there");
+        (0..150).map(text).collect::<Vec<String>>()
+    };
+    let expected = left(1);
+    assert_eq!(expected.iter().filter(|text| text.contains("p q r s t u")).count(), 1);
+    assert_eq!(left(150), expected);
+    assert_eq!(left(40), expected);
+}
+
+#[test]
+fn a_document_with_the_text_that_is_left_stays_though_its_source_is_newer() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let index = index(&folder);
+    let mut txn = index.begin_write().expect("begun");
+    txn.insert("x", "left over words here ").expect("inserted");
+    txn.insert("p", "a b c d e f").expect("inserted");
+    let outcome = txn.insertion().without_passages();
+    let outcome = outcome.contents(&[("x", "left over words here a b c d e f")]);
+    let outcome = &outcome.expect("inserted")[0];
+    assert!(matches!(outcome, Outcome::Cut { inserted: Inserted::Unchanged, .. }), "{outcome:?}");
+}

@@ -15,7 +15,8 @@ const _: () = assert!(twindex::DEFAULT_THRESHOLD == 0.8 && twindex::DEFAULT_CONF
 
 /// Finds the duplicates among rows, by an index in a temporary file. Returns a table with a row for
 /// each: `id`, `keep`, `duplicate_of`, `similarity`. Rows without an id are named by their numbers,
-/// counted from 0. Every row is a document of its own, also if an id is repeated.
+/// counted from 0; if another column than "id" is named, rows must have it. Every row is a document
+/// of its own, also if an id is repeated.
 ///
 /// `rows` is anything that speaks Arrow, or an iterable of (id, text), of dicts or of texts. With
 /// `exact=True` texts are kept while it runs, and similarities are exact. `against` are open
@@ -61,7 +62,11 @@ pub(crate) fn dedup(
     };
     let options = wanted.options()?;
     let manner = Manner::deduplicating(py, threshold, against, "skip", false, max_candidates)?;
-    let rows = Rows::new(rows, Names::new(id, text).if_any())?;
+    let names = match id {
+        Some("id") => Names::new(id, text).if_any(),
+        _ => Names::new(id, text),
+    };
+    let rows = Rows::new(rows, names)?;
     let folder = tempfile::Builder::new().prefix("twindex").tempdir().map_err(|error| {
         named("StorageError", format!("cannot make a temporary folder: {error}"))
     })?;

@@ -4,6 +4,7 @@ use crate::error::{named, raise};
 use crate::process::{Own, detached};
 use crate::waiting::wait_for;
 use pyo3::prelude::*;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, ThreadId};
@@ -44,6 +45,37 @@ pub(crate) type Shared = Arc<Own<Snapshot>>;
 
 pub(crate) fn share(snapshot: Snapshot) -> Shared {
     Arc::new(Own::new(snapshot))
+}
+
+thread_local! {
+    /// The indexes that calls of this thread use, by address: one entry a call.
+    static IN_USE: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// An index in use by a call of this thread. Python code that the call runs, such as a progress
+/// function or a handler of signals, cannot have the index for itself.
+pub(crate) struct InUse(Arc<Own<Open>>);
+
+impl InUse {
+    pub(crate) fn new(open: Arc<Own<Open>>) -> Self {
+        IN_USE.with_borrow_mut(|used| used.push(address(&open)));
+        Self(open)
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        let of_this = address(&self.0);
+        IN_USE.with_borrow_mut(|used| {
+            if let Some(at) = used.iter().rposition(|other| *other == of_this) {
+                used.remove(at);
+            }
+        });
+    }
+}
+
+fn address(open: &Arc<Own<Open>>) -> usize {
+    Arc::as_ptr(open).addr()
 }
 
 /// The open file, until it is closed.
@@ -167,6 +199,9 @@ impl Handle {
             drop(self.open(py)?);
             let mut now = locked(&self.access);
             if let Access::All(open) = &*now {
+                if IN_USE.with_borrow(|used| used.contains(&address(open))) {
+                    return Err(self.taken());
+                }
                 let open = Arc::clone(open);
                 *now = access;
                 break open;

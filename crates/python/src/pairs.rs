@@ -88,7 +88,11 @@ impl<T: Send + 'static> Stream<T> {
                 }
             };
             match received {
-                Ok(Block::Some(block)) => self.ready.extend(block),
+                Ok(Block::Some(block)) => {
+                    self.ready.extend(block);
+                    // A loop in C, such as that of `list`, looks at no signals itself.
+                    py.check_signals()?;
+                }
                 Ok(Block::End(end)) => {
                     self.ended = true;
                     end.map_err(raise)?;

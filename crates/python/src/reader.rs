@@ -5,10 +5,10 @@ use crate::clusters::Clusters;
 use crate::content::{Given, id_of};
 use crate::error::{invalid, named, raise};
 use crate::explanation::Explanation;
-use crate::handle::{Handle, Open, Shared, share};
+use crate::handle::{Handle, InUse, Shared, share};
 use crate::pairs::{Ids, Pairs};
 use crate::passages::{self, KnownPassages, PassageMatch};
-use crate::process::{Own, detached};
+use crate::process::detached;
 use crate::results::{Document, Matches};
 use crate::rows::signature_of;
 use crate::settings::Settings;
@@ -37,7 +37,7 @@ enum State {
 /// A state that a question is asked. It is dropped before the index may be closed or compacted.
 struct Asked {
     shared: Shared,
-    _open: Option<Arc<Own<Open>>>,
+    _open: Option<InUse>,
 }
 
 /// What a query is about.
@@ -68,7 +68,7 @@ impl Reader {
                 let open = handle.open(py)?;
                 let index = open.get()?;
                 let shared = share(detached(py, || index.snapshot()).map_err(raise)?);
-                Ok(Asked { shared, _open: Some(open) })
+                Ok(Asked { shared, _open: Some(InUse::new(open)) })
             }
             State::Fixed(snapshot) => {
                 let snapshot = snapshot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -288,7 +288,7 @@ impl Reader {
     }
 
     /// The cluster of a document, if the index tracks clusters (`Index.track_clusters`). `None` if
-    /// the document is similar to no other one.
+    /// the document is similar to no other one. The last document of a cluster keeps its id.
     fn cluster_of(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
         let id = id_of(id)?.to_string();
         self.ask(py, |snapshot| snapshot.tracked_clusters()?.cluster_of(&id))

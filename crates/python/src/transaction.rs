@@ -9,8 +9,9 @@ use crate::process::{Own, detached};
 use crate::reader::Reader;
 use crate::results::{Deduplicated, Inserted, Match, word};
 use crate::rows::{Kind, Names, Rows, signature_of};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyString, PyTuple};
 use std::sync::{Arc, Mutex, TryLockError, Weak};
 use twindex::{Document, Outcome, Settings, Sketcher, WriteTxn};
 
@@ -242,6 +243,9 @@ impl Transaction {
 
     /// Removes the documents with these ids. Returns how many there were.
     pub(crate) fn remove_many(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<u64> {
+        if ids.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err("expected several ids, not a string: use remove(id)"));
+        }
         let ids = ids.try_iter()?.map(|id| id_of(&id?)).collect::<PyResult<Vec<_>>>()?;
         let ids: Vec<&str> = ids.iter().map(|id| &**id).collect();
         self.with(|txn| detached(py, || txn.remove_batch(&ids)).map_err(raise))

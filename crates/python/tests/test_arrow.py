@@ -188,6 +188,25 @@ def test_ctrl_c_in_a_producer_is_a_keyboard_interrupt(index: twindex.Index) -> N
         index.insert_many(pyarrow.RecordBatchReader.from_batches(schema, batches()))
     assert list(index) == ["a"]
 
+    def source() -> Any:
+        yield pyarrow.record_batch({"id": ["a"], "text": ["x"]})
+        raise ValueError("bad line: except KeyboardInterrupt: pass")
+
+    with pytest.raises(twindex.InvalidInputError, match="except KeyboardInterrupt: pass"):
+        twindex.dedup(pyarrow.RecordBatchReader.from_batches(schema, source()))
+
+
+def test_a_column_that_is_named_must_be_there(index: twindex.Index) -> None:
+    table = pyarrow.table({"page": [101, 102], "text": ["one text", "another one"]})
+    assert twindex.dedup(table, id="page")["id"] == ["101", "102"]
+    assert twindex.dedup(table)["id"] == ["0", "1"]
+    with pytest.raises(twindex.InvalidInputError, match="paeg"):
+        twindex.dedup(table, id="paeg")
+    with pytest.raises(twindex.InvalidInputError):
+        twindex.dedup([{"page": "x", "text": "one text"}], id="paeg")
+    with pytest.raises(TypeError, match="not a string"):
+        index.remove_many("12")
+
 
 def test_hugging_face_datasets_are_read_as_arrow(index: twindex.Index) -> None:
     datasets = pytest.importorskip("datasets")

@@ -287,6 +287,34 @@ def test_closing_and_compacting_wait_for_calls_of_other_threads(path: Path) -> N
         assert not failures, round
 
 
+def test_a_call_cannot_close_the_index_that_it_uses(index: twindex.Index, path: Path) -> None:
+    index.insert_many(texts(3000, 20))
+    for close in (index.close, index.compact):
+        for work in (
+            index.check,
+            index.clusters,
+            lambda progress: index.backup(path.with_suffix(".copy"), progress=progress),
+        ):
+            with pytest.raises(twindex.BusyError, match="has not ended"):
+                work(progress=lambda done, total: close())  # noqa: B023
+    index.close()
+
+
+def test_ctrl_c_ends_a_list_of_pairs(path: Path) -> None:
+    words = "the quick brown fox jumps over the lazy dog and then runs away into the dark forest "
+    index = twindex.open(path, threshold=0.5)
+    index.insert_many((str(k), f"{words}{words}{k}") for k in range(2500))
+    start = time.perf_counter()
+    all_of_them = len(list(index.pairs()))
+    took = time.perf_counter() - start
+    start = time.perf_counter()
+    interrupt_soon(took / 10)
+    with pytest.raises(KeyboardInterrupt):
+        list(index.pairs())
+    assert all_of_them > 1_000_000 and time.perf_counter() - start < took / 2
+    index.close()
+
+
 def test_closing_undoes_a_transaction_of_this_thread(path: Path) -> None:
     with pytest.raises(ZeroDivisionError), twindex.open(path) as index:
         txn = index.write()

@@ -58,7 +58,7 @@ pub(crate) fn connected(job: &mut Job<'_, '_>, preference: &Order) -> Assigned {
             };
             let mut compared = None;
             for (x, y) in content_parts.twos(&left, &right) {
-                if forest.root(x) == forest.root(y) {
+                if left == right && x >= y || forest.root(x) == forest.root(y) {
                     continue;
                 }
                 let similar = *compared.get_or_insert_with(|| {
@@ -70,10 +70,12 @@ pub(crate) fn connected(job: &mut Job<'_, '_>, preference: &Order) -> Assigned {
                     true => apart -= usize::from(forest.join(x, y)),
                     false => break,
                 }
-            }
-            if waiting.len() >= TOGETHER {
-                forest.join_similar(job, &mut waiting)?;
-                apart = forest.count(&roots);
+                // Two groups may have many different texts, most of which one comparison joins.
+                if waiting.len() >= TOGETHER {
+                    forest.join_similar(job, &mut waiting)?;
+                    apart = forest.count(&roots);
+                    job.watch.expect(0)?;
+                }
             }
         }
     }

@@ -312,7 +312,8 @@ impl<'c> Judge<'c> {
         let own = entry.existing().number();
         let counts =
             |entry: &Entry<'_, '_>, doc: DocNo| Some(doc) != own && !entry.was_replaced(doc);
-        if nearest.more && !nearest.own.iter().any(|(_, doc)| counts(entry, *doc)) {
+        let is_cut = nearest.more || nearest.limited && !nearest.own.is_empty();
+        if is_cut && !nearest.own.iter().any(|(_, doc)| counts(entry, *doc)) {
             // The batch has replaced every remembered match, so this searches again.
             let first = self.first;
             let nearest_own = entry.read(|view, document| {

@@ -30,6 +30,8 @@ pub(super) struct PassageRule {
 #[derive(Default)]
 struct Met {
     stretches: Vec<MetStretch>,
+    /// Whether the documents of the batch were searched too.
+    with_batch: bool,
     /// How many documents were compared for each of its fingerprints, in the order of the hashes.
     found: Vec<usize>,
     limited: bool,
@@ -82,7 +84,7 @@ impl<'c> PassageJudge<'c> {
         mut entry: Entry<'_, '_>,
         inserted: Inserted,
     ) -> Result<Outcome> {
-        let met = self.met.next().unwrap_or_default();
+        let mut met = self.met.next().unwrap_or_default();
         if !inserted.writes() {
             let again = matches!(entry.existing(), Existing::Same(doc) if self.is_own(doc));
             let outcome = match again {
@@ -91,6 +93,14 @@ impl<'c> PassageJudge<'c> {
             };
             entry.skip();
             return Ok(outcome);
+        }
+        if entry.has_replaced() && self.is_limited(entry.document(), &met) {
+            // Documents that the batch has replaced have taken the place of others.
+            let (own, rule, sketcher) = (entry.existing().number(), self.rule, self.sketcher);
+            let search = |view: &WriteView<'_, '_>, document: &Document| {
+                Met::new(view, document, own, rule, sketcher)
+            };
+            met = Met { with_batch: true, ..entry.read(search)? };
         }
         if let Existing::Other(doc) = entry.existing()
             && let Some(outcome) = self.again(&mut entry, &met, doc)?
@@ -114,6 +124,13 @@ impl<'c> PassageJudge<'c> {
         }
         let outcome = match rest.filter(|_| !known.cuts().is_empty()) {
             Some(text) => {
+                if let Existing::Other(doc) = entry.existing()
+                    && entry.has_text(doc, &text)?
+                {
+                    let outcome = self.left_unchanged(&entry, doc, known, text);
+                    entry.skip();
+                    return Ok(outcome);
+                }
                 entry.change(|document| document.with_text(&text, self.sketcher))?;
                 Outcome::Cut { inserted, known, text }
             }
@@ -135,10 +152,21 @@ impl<'c> PassageJudge<'c> {
         if !entry.has_text(doc, &text)? {
             return Ok(None);
         }
-        Ok(Some(match self.is_own(doc) {
+        Ok(Some(self.left_unchanged(entry, doc, known, text)))
+    }
+
+    /// The outcome for a document if this one has the text that is left of it.
+    fn left_unchanged(
+        &self,
+        entry: &Entry<'_, '_>,
+        doc: DocNo,
+        known: KnownPassages,
+        text: String,
+    ) -> Outcome {
+        match self.is_own(doc) {
             true => itself(entry.document()),
             false => Outcome::Cut { inserted: Inserted::Unchanged, known, text },
-        }))
+        }
     }
 
     /// The number of documents of which some passages may have been missed.
@@ -148,7 +176,7 @@ impl<'c> PassageJudge<'c> {
 
     /// Whether a document has a fingerprint with more documents than are compared.
     fn is_limited(&self, document: &Document, met: &Met) -> bool {
-        let prints = document.fingerprints.as_ref();
+        let prints = document.fingerprints.as_ref().filter(|_| !met.with_batch);
         met.limited || prints.is_some_and(|prints| self.kept.is_limited(prints, &met.found))
     }
 
@@ -163,7 +191,7 @@ impl<'c> PassageJudge<'c> {
         met: &Met,
         before: Option<DocNo>,
     ) -> Result<Option<KnownPassages>> {
-        let Met { stretches, found, .. } = met;
+        let Met { stretches, found, with_batch, .. } = met;
         let limited = self.is_limited(entry.document(), met);
         let own = entry.existing().number();
         let counts = |doc: DocNo| {
@@ -178,7 +206,10 @@ impl<'c> PassageJudge<'c> {
         let (Some(text), Some(fingerprints)) = (&document.text, &document.fingerprints) else {
             return Ok(None);
         };
-        let mut near = self.kept.near(fingerprints, found);
+        let mut near = match with_batch {
+            true => Vec::new(),
+            false => self.kept.near(fingerprints, found),
+        };
         near.retain(|(_, kept)| counts(kept.number));
         if !near.is_empty()
             && let Some(asked) = search_of(self.sketcher, text, fingerprints)
@@ -242,7 +273,7 @@ impl Met {
         let search = KnownSearch::new(view, fingerprints, |doc| Some(doc) != own)?;
         let repeats = fingerprints.has_repeats();
         let (found, limited) = (search.found.clone(), search.limited);
-        let nothing = Self { stretches: Vec::new(), found, limited };
+        let nothing = Self { stretches: Vec::new(), with_batch: false, found, limited };
         if search.is_empty() && !repeats {
             return Ok(nothing);
         }

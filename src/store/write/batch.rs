@@ -210,6 +210,11 @@ impl Entry<'_, '_> {
         self.batch.len()
     }
 
+    /// Whether the batch has replaced any document.
+    pub(crate) fn has_replaced(&self) -> bool {
+        !self.batch.replaced.is_empty()
+    }
+
     /// Whether the batch has replaced this document.
     pub(crate) fn was_replaced(&self, doc: DocNo) -> bool {
         self.batch.replaced.contains(&doc)

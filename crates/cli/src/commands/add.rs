@@ -57,7 +57,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
             opened => opened.map(Some),
         })?;
     let settings = match &index {
-        Some(index) => *index.settings(),
+        Some(index) => {
+            args.settings.check_seed(index.settings(), &args.index)?;
+            *index.settings()
+        }
         None => options.settings()?,
     };
     let weighted = settings.weighted;

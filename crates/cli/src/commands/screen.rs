@@ -227,6 +227,9 @@ impl Screen {
             if field == self.input.text_field() {
                 return Err(anyhow!("--annotate {field}: is the field of the text").into());
             }
+            if field == self.input.id_field() {
+                return Err(anyhow!("--annotate {field}: is the field of the id").into());
+            }
         }
         let most = match (self.remove, self.max_overlap) {
             (Remove::Nothing, Some(_)) => {

@@ -1,7 +1,8 @@
 //! The identity of a file, whichever path or link leads to it.
 
 use crate::remote::is_remote;
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
+use std::io::Read;
 use std::path::Path;
 
 /// The identity of a file: device and inode, or its one path without links.
@@ -31,6 +32,14 @@ impl FileIdentity {
     pub fn of_path(path: &Path) -> Option<Self> {
         Self::of(path, &std::fs::metadata(path).ok()?)
     }
+}
+
+/// Whether there is an index at a path.
+pub fn is_index(path: &Path) -> bool {
+    let mut start = [0; twindex::FILE_MAGIC.len()];
+    let is_file = std::fs::metadata(path).is_ok_and(|found| found.is_file());
+    let read = |mut file: File| file.read_exact(&mut start);
+    is_file && File::open(path).and_then(read).is_ok() && start == twindex::FILE_MAGIC
 }
 
 /// Whether two paths lead to the same file, also through links, or are one address.

@@ -1,7 +1,10 @@
 //! The options that set the settings of a new index.
 
+use crate::run::failure::Failure;
 use crate::terminal::output::{count, grouped};
+use anyhow::anyhow;
 use clap::Args;
+use std::path::Path;
 use twindex::IndexOptions;
 use twindex::{Normalization, Settings, Shingle};
 
@@ -87,6 +90,19 @@ impl IndexSettings {
     /// The least similarity that counts as similar, if it was given.
     pub fn threshold(&self) -> Option<f64> {
         self.threshold
+    }
+
+    /// Fails if a random seed was asked for, and the index has the seed that everybody knows.
+    pub fn check_seed(&self, settings: &Settings, index: &Path) -> Result<(), Failure> {
+        match self.seed {
+            Some(Seed::Random) if settings.seed == 0 => Err(anyhow!(
+                "{}: was created with the seed 0, which anybody can guess; --seed random is for a \
+                 new index",
+                index.display()
+            )
+            .into()),
+            _ => Ok(()),
+        }
     }
 
     /// Whether it was said which passages a new index finds.

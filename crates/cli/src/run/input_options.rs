@@ -10,7 +10,7 @@ use crate::run::resume_key::ResumeKey;
 use crate::terminal::messages::note;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
-use encoding_rs::Encoding;
+use encoding_rs::{Encoding, UTF_8};
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use twindex::Shingle;
@@ -132,6 +132,11 @@ impl InputOptions {
         glob.iter().fold(key, |key, glob| key.with("glob", glob))
     }
 
+    /// The field of an id.
+    pub fn id_field(&self) -> &str {
+        self.id_field.as_deref().unwrap_or(ID_FIELD)
+    }
+
     /// The field of a text.
     pub fn text_field(&self) -> &str {
         self.text_field.as_deref().unwrap_or(TEXT_FIELD)
@@ -157,7 +162,8 @@ impl InputOptions {
                 InputFormat::Warc => Format::Warc,
             },
             sequences: false,
-            encoding: self.encoding,
+            // Texts are UTF-8 anyway; a decoder would replace what is not.
+            encoding: self.encoding.filter(|encoding| *encoding != UTF_8),
             warc_id: self.id_field.clone(),
             id_hash: false,
             quiet: true,

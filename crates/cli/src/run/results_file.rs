@@ -1,5 +1,6 @@
 //! Results on standard output, or in a file that gets its name once it is complete.
 
+use crate::input::is_index;
 use crate::remote::{address, check_writable, upload};
 use crate::run::compressor::Compressor;
 use crate::run::failure::{Failure, OfFile};
@@ -8,6 +9,9 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
+
+/// Why a file is not replaced by results.
+pub const IS_INDEX: &str = "is an index; write to another file";
 
 /// Whether a path means standard output. It may be no file that can be opened by its name.
 pub fn is_standard_output(path: &Path) -> bool {
@@ -129,6 +133,7 @@ fn begin(path: &Path) -> io::Result<Target> {
             let out = File::options().write(true).open(&target)?;
             return Ok(Target::Special(BufWriter::with_capacity(1 << 16, out)));
         }
+        Ok(_) if is_index(&target) => return Err(io::Error::other(IS_INDEX)),
         _ => {}
     }
     let folder = match target.parent() {

@@ -1,11 +1,14 @@
 //! Small files that are written as a whole: a manual page, a picture.
 
+use crate::input::is_index;
+use crate::run::results_file::IS_INDEX;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
 /// Writes a file that gets its name when it is complete. A file or a link that has the name is
-/// replaced; what the link leads to stays as it is. A pipe or a device is written to.
+/// replaced; what the link leads to stays as it is. A pipe or a device is written to. An index is
+/// never replaced.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     // `/dev/stdout` is a link, but replacing it is not what anybody means.
     let is_system = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
@@ -15,6 +18,9 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     }
     if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
         return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if is_index(path) {
+        return Err(io::Error::other(IS_INDEX));
     }
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

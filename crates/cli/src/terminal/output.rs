@@ -175,6 +175,11 @@ impl Results {
 
     /// Prints an id as it is, with a NUL at its end.
     pub fn id0(&mut self, id: &str) -> io::Result<()> {
+        if id.contains('\0') {
+            let name = id.escape_debug();
+            let message = format!("{name}: an id with a NUL cannot end with one; leave out -0");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
         self.any = true;
         write!(self.out, "{id}\0")
     }

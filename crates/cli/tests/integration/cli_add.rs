@@ -3,6 +3,20 @@
 use crate::command::{Shell, jsonl, lines};
 
 #[test]
+fn a_random_seed_is_for_a_new_index() {
+    let shell = Shell::new();
+    shell.write("in.jsonl", jsonl(&[("a", "one text of several words")]));
+    shell.run("add known.twx -q in.jsonl").succeeds();
+    for words in ["add known.twx in.jsonl", "dedup known.twx in.jsonl -o out"] {
+        let done = shell.run(&format!("{words} --seed random"));
+        done.fails_with("was created with the seed 0, which anybody can guess");
+    }
+    for _ in 0..2 {
+        shell.run("add secret.twx -q in.jsonl --seed random").succeeds();
+    }
+}
+
+#[test]
 fn a_text_file_is_a_document_by_the_name_of_its_path() {
     let shell = Shell::new();
     shell.write("docs/one.txt", "first text");

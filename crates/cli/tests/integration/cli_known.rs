@@ -327,6 +327,8 @@ fn what_cannot_be_cut_is_an_error_and_leaves_no_file() {
         .fails_with("can be written without their passages");
     assert_eq!(shell.names(), before, "no file is left");
     shell.run(&format!("{words} --annotate known")).fails_with("say --remove nothing");
+    let of_id = shell.run(&format!("{words} --remove nothing --annotate id"));
+    of_id.fails_with("is the field of the id");
     let done = shell.run(&format!("{words} -q")).succeeds();
     assert_eq!((done.column(0), shell.read("out")), (vec!["3"], b"4\tn o n e\n".to_vec()));
 

@@ -32,6 +32,10 @@ fn texts_in_other_encodings_are_the_same_texts() {
         assert_eq!(shell.read("kept"), lines.as_bytes(), "{name}");
     }
     let shell = Shell::new();
+    let bad = [b"{\"id\":\"a\",\"text\":\"", &latin1[..], b"\"}\n"].concat();
+    let done = shell.pipe("dedup i.twx - -o kept --encoding utf-8", bad);
+    assert!(done.status == 2 && done.stderr.contains("not valid UTF-8"), "{done:?}");
+    let shell = Shell::new();
     shell.write("a.txt", &latin1);
     shell.write("d/b.txt", &latin1);
     let done = shell.run("add i.twx --store-text a.txt");

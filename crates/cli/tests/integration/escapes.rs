@@ -61,6 +61,8 @@ fn each_line_of_a_list_removes_the_document_that_it_names_and_no_other() {
 fn each_id_that_ends_with_a_nul_is_taken_as_it_is() {
     let shell = with_hostile_ids();
     // An id that holds a NUL itself cannot be in such a list.
+    let listed = shell.run("list i.twx --print0");
+    assert!(listed.status == 2 && listed.stderr.contains("an id with a NUL"), "{listed:?}");
     shell.pipe("remove i.twx --ids-from - -q", "\\u0000\n").succeeds();
     let listed = shell.run("list i.twx --print0").succeeds().stdout;
     let most: Vec<&str> = listed.split_terminator('\0').collect();

@@ -117,3 +117,28 @@ fn a_list_of_ids_that_is_json_is_told() {
     let done = shell.pipe("remove i.twx --ids-from -", "{\"id\":1}\n").succeeds();
     assert_eq!(done.stderr, "removed 1 document\n");
 }
+
+#[test]
+fn no_output_replaces_an_index() {
+    let shell = shell();
+    for index in ["i.twx", "j.twx"] {
+        shell.run(&format!("add {index} -q --passages 10 --store-text in.jsonl")).succeeds();
+    }
+    let other = shell.read("j.twx");
+    for command in [
+        "dedup i.twx in.jsonl -o j.twx",
+        "dedup i.twx in.jsonl -o out --removed j.twx",
+        "dedup i.twx in.jsonl -o out --report j.twx",
+        "screen i.twx in.jsonl -o j.twx",
+        "pairs i.twx -o j.twx",
+        "passages i.twx -o j.twx",
+        "export i.twx -o j.twx",
+        "clusters i.twx --report j.twx",
+        "report i.twx -o j.twx",
+        "plan --svg j.twx",
+    ] {
+        let done = shell.run(command);
+        assert!(done.status == 2 && done.stderr.contains("is an index"), "{command}: {done:?}");
+        assert!(shell.read("j.twx") == other, "{command}");
+    }
+}

@@ -120,8 +120,11 @@ impl Batch {
 
 fn bad(error: ArrowError) -> PyErr {
     let error = error.to_string();
-    // Ctrl-C in the Python code of a producer arrives as the text of an error.
-    if error.contains("KeyboardInterrupt") {
+    // Ctrl-C in the Python code of a producer arrives as the text of an error, which ends with the
+    // name of the exception.
+    let last = error.trim_end().lines().next_back().unwrap_or_default();
+    let of_python = last.starts_with("KeyboardInterrupt:") || last == "KeyboardInterrupt";
+    if of_python || last.ends_with(": KeyboardInterrupt") {
         return PyKeyboardInterrupt::new_err(());
     }
     invalid(format!("the Arrow data cannot be read: {error}"))

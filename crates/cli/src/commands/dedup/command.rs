@@ -172,7 +172,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let place = dry_run.as_ref().map_or(&args.index, |copy| &copy.index);
     let index = args.open(global, place)?;
     let settings = match &index {
-        Some(index) => *index.settings(),
+        Some(index) => {
+            args.settings.check_seed(index.settings(), &args.index)?;
+            *index.settings()
+        }
         None => args.removal.options(&args.settings).settings()?,
     };
     args.removal.check_index(&settings, &args.index)?;

@@ -49,7 +49,9 @@ fn check_interrupted(plan: &Plan<'_>, index: Option<&Index>) -> Result<(), Failu
         Some(index) => DedupRun::interrupted(&index.begin_write()?)?,
         None => Vec::new(),
     };
-    for run in &runs {
+    // A run that was interrupted at its very beginning has left nothing to go on with, though its
+    // files may hold the header of a table or the beginning of a compressed stream.
+    for run in runs.iter().filter(|run| !run.judged().is_empty()) {
         let (kept, audit) = stored_outputs(run);
         for (place, is_audit) in &left {
             let content = if *is_audit { audit } else { kept };

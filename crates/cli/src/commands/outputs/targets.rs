@@ -7,13 +7,13 @@ use crate::commands::outputs::partial_file::{PartialFile, partial_path, with_suf
 use crate::commands::outputs::request::OutputRequest;
 use crate::commands::outputs::rows_spool::spool_path;
 use crate::commands::outputs::shards::{ShardFolder, check_apart};
-use crate::input::{Inputs, STANDARD_INPUT, same_file};
+use crate::input::{Inputs, STANDARD_INPUT, is_index, same_file};
 use crate::remote::is_remote;
 use crate::report::check_target;
 use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
 use crate::run::output_names::{NamedFormat, check_name};
-use crate::run::results_file::is_standard_output;
+use crate::run::results_file::{IS_INDEX, is_standard_output};
 use crate::run::results_table::check_compression;
 use anyhow::{Context, anyhow};
 use std::path::{Path, PathBuf};
@@ -269,8 +269,9 @@ impl Targets {
                 .map(PathBuf::as_path)
                 .chain([request.index])
                 .any(|index| is_same_destination(index, file))
+                || is_index(file)
             {
-                return Err(anyhow!("{place}: is an index; write to another file").into());
+                return Err(anyhow!("{place}: {IS_INDEX}").into());
             }
             if request.paths.iter().any(|input| is_same_destination(input, file)) {
                 return Err(anyhow!("{place}: is an input; write to another file").into());
