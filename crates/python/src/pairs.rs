@@ -26,6 +26,9 @@ const BLOCK: usize = 1024;
 /// The time between two looks at signals.
 const TICK: Duration = Duration::from_millis(50);
 
+/// The error for a thread that has ended before the results have.
+const CUT_SHORT: &str = "the search ended before all results were found";
+
 /// What the thread sends.
 enum Block<T> {
     Some(Vec<T>),
@@ -62,13 +65,21 @@ impl<T: Send + 'static> Stream<T> {
         Ok(Self { blocks, ready: VecDeque::new(), ended: false })
     }
 
-    /// The next result. Waits for it as long as it takes.
-    fn next_now(&mut self) -> Option<twindex::Result<T>> {
-        while self.ready.is_empty() {
+    /// The next result, or why there is none. Waits for it as long as it takes.
+    fn next_now(&mut self) -> Option<Result<T, String>> {
+        while self.ready.is_empty() && !self.ended {
             match self.blocks.recv() {
                 Ok(Block::Some(block)) => self.ready.extend(block),
-                Ok(Block::End(Ok(()))) | Err(_) => return None,
-                Ok(Block::End(Err(error))) => return Some(Err(error)),
+                Ok(Block::End(end)) => {
+                    self.ended = true;
+                    if let Err(error) = end {
+                        return Some(Err(error.to_string()));
+                    }
+                }
+                Err(_) => {
+                    self.ended = true;
+                    return Some(Err(CUT_SHORT.to_owned()));
+                }
             }
         }
         self.ready.pop_front().map(Ok)
@@ -101,7 +112,7 @@ impl<T: Send + 'static> Stream<T> {
                 Err(RecvTimeoutError::Disconnected) if self.ended => return Ok(None),
                 Err(RecvTimeoutError::Disconnected) => {
                     self.ended = true;
-                    return Err(named("Error", "the search ended before all results were found"));
+                    return Err(named("Error", CUT_SHORT));
                 }
             }
         }
@@ -298,7 +309,10 @@ impl Iterator for PairBatches {
         while pairs.len() < 8 * BLOCK {
             match self.stream.next_now() {
                 Some(Ok(pair)) => pairs.push(pair),
-                Some(Err(error)) => return Some(Err(ArrowError::ExternalError(Box::new(error)))),
+                // The text crosses as one of C, which a NUL would end.
+                Some(Err(error)) => {
+                    return Some(Err(ArrowError::ExternalError(error.replace('\0', " ").into())));
+                }
                 None => break,
             }
         }

@@ -289,12 +289,14 @@ def test_closing_and_compacting_wait_for_calls_of_other_threads(path: Path) -> N
 
 def test_a_call_cannot_close_the_index_that_it_uses(index: twindex.Index, path: Path) -> None:
     index.insert_many(texts(3000, 20))
+    copy = path.with_suffix(".copy")
     for close in (index.close, index.compact):
         for work in (
             index.check,
             index.clusters,
-            lambda progress: index.backup(path.with_suffix(".copy"), progress=progress),
+            lambda progress: index.backup(copy, progress=progress),
         ):
+            copy.unlink(missing_ok=True)
             with pytest.raises(twindex.BusyError, match="has not ended"):
                 work(progress=lambda done, total: close())  # noqa: B023
     index.close()

@@ -17,11 +17,16 @@ use twindex::{Document, Signature, Snapshot};
 /// The rows of a batch.
 const ROWS: usize = 8192;
 
+/// The bytes of texts after which a batch ends earlier. A column of texts holds 2 GiB at most.
+const BYTES: usize = 64 << 20;
+
 /// Documents on their way to a file.
 pub(crate) struct DocumentTable {
     writer: ColumnWriter<ResultsFile>,
     schema: SchemaRef,
     rows: usize,
+    /// The bytes of the texts in the batch.
+    bytes: usize,
     ids: StringBuilder,
     set_sizes: UInt64Builder,
     signatures: FixedSizeBinaryBuilder,
@@ -58,6 +63,7 @@ impl DocumentTable {
             writer: ColumnWriter::new(format, file, &schema)?,
             schema,
             rows: 0,
+            bytes: 0,
             ids: StringBuilder::new(),
             set_sizes: UInt64Builder::new(),
             signatures: FixedSizeBinaryBuilder::new(width),
@@ -83,10 +89,12 @@ impl DocumentTable {
         self.inserted.append_option(micros);
         if let Some(texts) = &mut self.texts {
             let weights = document.weights()?.map(|weights| weights.to_export());
-            texts.append_option(document.text().or(weights.as_deref()));
+            let text = document.text().or(weights.as_deref());
+            self.bytes += text.map_or(0, str::len);
+            texts.append_option(text);
         }
         self.rows += 1;
-        if self.rows >= ROWS {
+        if self.rows >= ROWS || self.bytes >= BYTES {
             self.flush()?;
         }
         Ok(())
@@ -96,7 +104,7 @@ impl DocumentTable {
         if self.rows == 0 {
             return Ok(());
         }
-        self.rows = 0;
+        (self.rows, self.bytes) = (0, 0);
         let mut columns: Vec<ArrayRef> = vec![
             Arc::new(self.ids.finish()),
             Arc::new(self.set_sizes.finish()),

@@ -8,6 +8,7 @@ use crate::run::{ending::Ending, opening};
 use crate::terminal::interrupt;
 use crate::terminal::output::{Results, count, grouped, summary, whole_millis};
 use crate::terminal::progress_bar::ProgressBar;
+use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::path::PathBuf;
@@ -159,7 +160,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Passages) -> Result<Ending, Fai
             let progress = ProgressBar::of_parts(global);
             totals.walk(args, &mut repeats, Some(&progress), |line| {
                 let bytes = line.text.len() + line.id.len();
-                Ok(sort.push(line, bytes)?)
+                Ok(sort.push(line, bytes).context("a temporary file")?)
             })?;
             progress.finish();
             totals.print_longest(sort, args.top.unwrap_or(u64::MAX), &mut results)?;
@@ -211,8 +212,8 @@ impl Totals {
     ) -> Result<(), Failure> {
         self.passages = 0;
         let mut last = None;
-        for line in sort.sorted()? {
-            let line = line?;
+        for line in sort.sorted().context("a temporary file")? {
+            let line = line.context("a temporary file")?;
             if last.replace(line.passage()) == Some(line.passage()) {
                 continue;
             }

@@ -132,6 +132,11 @@ impl<R: Read> RowBlocks<R> {
                 bytes.drain(..start);
                 return self.skip(bytes, at - start).map(Some);
             }
+            if places.is_empty() {
+                // Blank lines are not kept, however many there are.
+                bytes.drain(..start);
+                (start, at) = (0, at - start);
+            }
             let want = size.saturating_sub(bytes.len()).max(self.size.step());
             let read = self.source.read_some(want, bytes)?;
             (self.ended, more_at_hand) = (read == 0, read == want);

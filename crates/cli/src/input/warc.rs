@@ -160,8 +160,12 @@ impl<R: Read> WarcBlocks<R> {
                     continue;
                 }
                 Frame::Begun if self.ended => return Err(self.cut_short(self.number + 1)),
-                Frame::Nothing if self.ended => break,
-                Frame::Begun | Frame::Nothing => {}
+                Frame::Begun => {}
+                // Line ends are not kept, however many there are.
+                Frame::Nothing => at = block.bytes.len(),
+            }
+            if self.ended {
+                break;
             }
             let enough = !more_at_hand || block.bytes.len() >= size;
             if !block.places.is_empty() && enough {

@@ -20,12 +20,17 @@ use std::sync::Arc;
 /// The rows of a batch.
 const ROWS: usize = 8192;
 
+/// The bytes of texts after which a batch ends earlier. A column of texts holds 2 GiB at most.
+const BYTES: usize = 64 << 20;
+
 /// Results as a table by columns.
 pub struct Table {
     writer: ColumnWriter<ResultsFile>,
     schema: SchemaRef,
     columns: Vec<(Column, Builder)>,
     rows: usize,
+    /// The bytes of the texts in the batch.
+    bytes: usize,
 }
 
 enum Builder {
@@ -49,17 +54,26 @@ impl Table {
         let writer = ColumnWriter::new(format, file, &schema);
         let writer = writer.with_context(|| path.display().to_string())?;
         let columns = columns.iter().map(|column| (*column, column.1.builder())).collect();
-        Ok(Self { writer, schema, columns, rows: 0 })
+        Ok(Self { writer, schema, columns, rows: 0, bytes: 0 })
     }
 
     fn flush(&mut self) -> io::Result<()> {
         if self.rows == 0 {
             return Ok(());
         }
-        self.rows = 0;
+        (self.rows, self.bytes) = (0, 0);
         let columns = self.columns.iter_mut().map(|(_, builder)| builder.finish()).collect();
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns);
         self.writer.write(&rows.map_err(io::Error::other)?)
+    }
+}
+
+/// The bytes of the texts of a value.
+fn text_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(values) => values.iter().map(text_bytes).sum(),
+        _ => 0,
     }
 }
 
@@ -67,10 +81,15 @@ impl ResultsSink for Table {
     fn row(&mut self, fields: &[(&str, Value)]) -> io::Result<()> {
         for ((name, _), builder) in &mut self.columns {
             let value = fields.iter().find(|(field, _)| field == name).map(|(_, value)| value);
-            builder.append(value.unwrap_or(&Value::Null));
+            let value = value.unwrap_or(&Value::Null);
+            self.bytes += text_bytes(value);
+            builder.append(value);
         }
         self.rows += 1;
-        if self.rows >= ROWS { self.flush() } else { Ok(()) }
+        match self.rows >= ROWS || self.bytes >= BYTES {
+            true => self.flush(),
+            false => Ok(()),
+        }
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {

@@ -225,7 +225,9 @@ mod memory {
 
     #[test]
     fn endless_blank_lines_take_little_memory() {
-        stays_small("add i.twx -q --format jsonl -", b'\n');
+        for format in ["jsonl", "csv", "tsv", "warc"] {
+            stays_small(&format!("add i.twx -q --format {format} -"), b'\n');
+        }
     }
 
     #[test]

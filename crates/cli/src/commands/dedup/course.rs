@@ -142,7 +142,7 @@ fn judge(
     intake.judge_all(records, &mut progress)?;
     let Intake { begun, failed, mut short_texts, .. } = intake;
     let interrupted = interrupt::asked();
-    let judged = finish(plan, begun, failed, finished, &progress)?;
+    let judged = finish(plan, begun, (failed, interrupted), finished, &progress)?;
     progress.finish();
     if interrupted {
         judged.summary.print(global);
@@ -173,11 +173,10 @@ fn judge(
 fn finish(
     plan: &Plan<'_>,
     begun: Option<Begun<'_>>,
-    failed: u64,
+    (failed, interrupted): (u64, bool),
     finished: Option<Results>,
     progress: &ProgressBar,
 ) -> Result<Judged, Failure> {
-    let interrupted = interrupt::asked();
     // Records that are judged again only to renew times have been counted before.
     let finished = finished.filter(|_| !interrupted);
     let ended = match (interrupted, &finished) {
