@@ -31,6 +31,8 @@ pub(crate) struct KeptRows {
     path: PathBuf,
     spool: PartialFile,
     schema: Option<SchemaRef>,
+    /// Whether the schema was read from the spool, and no table has begun since.
+    restored: bool,
     /// The part of the spool that is being written.
     part: Option<Part>,
     /// Kept rows of the last batch that are not written yet.
@@ -91,12 +93,14 @@ impl KeptRows {
                 Ok(schema.with_context(place)?)
             })?,
         };
-        Ok(Some(Self { schema, ..Self::new(path, format, spool) }))
+        let restored = schema.is_some();
+        Ok(Some(Self { schema, restored, ..Self::new(path, format, spool) }))
     }
 
     fn new(path: &Path, format: ColumnFormat, spool: PartialFile) -> Self {
         let (part, pending, sealed) = (None, None, Sealed::No);
-        Self { format, path: path.to_owned(), spool, schema: None, part, pending, sealed }
+        let (path, schema, restored) = (path.to_owned(), None, false);
+        Self { format, path, spool, schema, restored, part, pending, sealed }
     }
 
     /// Says which columns the rows of the next table have. The first table decides, but a column
@@ -112,9 +116,12 @@ impl KeptRows {
         let both = own.fields().iter().zip(schema.fields());
         let fields: Vec<_> = both
             .map(|(own, other)| {
-                own.as_ref().clone().with_nullable(own.is_nullable() || other.is_nullable())
+                let nullable = own.is_nullable() || other.is_nullable();
+                let field = own.as_ref().clone().with_data_type(other.data_type().clone());
+                field.with_nullable(nullable)
             })
             .collect();
+        self.restored = false;
         let widened = Schema::new_with_metadata(fields, own.metadata().clone());
         if widened != **own {
             self.end_part()?;
@@ -128,7 +135,9 @@ impl KeptRows {
         let Some(own) = &self.schema else { return true };
         let both = || own.fields().iter().zip(schema.fields());
         let is_like = |(own, other): (&FieldRef, &FieldRef)| {
-            own.name() == other.name() && own.data_type() == other.data_type()
+            let (one, two) = (own.data_type(), other.data_type());
+            own.name() == other.name()
+                && (one == two || self.restored && is_same_read_back(one, two))
         };
         own.fields().len() == schema.fields().len() && both().all(is_like)
     }
@@ -312,6 +321,35 @@ impl KeptRows {
 
     fn failed(&self, error: &ArrowError) -> Failure {
         anyhow!("{}: {error}", self.path.display()).into()
+    }
+}
+
+/// Whether two types are the same but for the names of what lists and maps hold, which Parquet
+/// prescribes, and for whether that may be null.
+fn is_same_read_back(one: &DataType, two: &DataType) -> bool {
+    let is_same =
+        |one: &FieldRef, two: &FieldRef| is_same_read_back(one.data_type(), two.data_type());
+    match (one, two) {
+        (DataType::List(one), DataType::List(two))
+        | (DataType::LargeList(one), DataType::LargeList(two)) => is_same(one, two),
+        (DataType::FixedSizeList(one, n), DataType::FixedSizeList(two, m)) => {
+            n == m && is_same(one, two)
+        }
+        (DataType::Map(one, _), DataType::Map(two, _)) => {
+            match (one.data_type(), two.data_type()) {
+                (DataType::Struct(one), DataType::Struct(two)) => {
+                    one.len() == two.len()
+                        && one.iter().zip(two).all(|(one, two)| is_same(one, two))
+                }
+                _ => false,
+            }
+        }
+        (DataType::Struct(one), DataType::Struct(two)) => {
+            let is_like =
+                |(one, two): (&FieldRef, &FieldRef)| one.name() == two.name() && is_same(one, two);
+            one.len() == two.len() && one.iter().zip(two).all(is_like)
+        }
+        _ => one == two,
     }
 }
 
