@@ -108,6 +108,14 @@ pub(crate) enum Kind {
     Signatures,
 }
 
+/// Whether this is a dataset of Hugging Face that makes its rows by a function of the caller. As
+/// Arrow it would give those that the function is made for.
+fn has_transform(data: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Some(format) = data.getattr_opt("format")? else { return Ok(false) };
+    let Ok(format) = format.cast::<PyDict>() else { return Ok(false) };
+    format.get_item("type")?.map_or(Ok(false), |kind| kind.eq("custom"))
+}
+
 impl Rows {
     pub(crate) fn new(data: &Bound<'_, PyAny>, names: Names) -> PyResult<Self> {
         if data.is_instance_of::<pyo3::types::PyString>() || data.is_instance_of::<PyDict>() {
@@ -116,8 +124,13 @@ impl Rows {
                 "expected a table or an iterable of rows, not a single {got}"
             )));
         }
-        let source = match ArrowInput::new(data)? {
+        let input = match has_transform(data)? {
+            true => None,
+            false => ArrowInput::new(data)?,
+        };
+        let source = match input {
             Some(input) => Source::Arrow { input, batch: None },
+            None if has_transform(data)? => Source::Python(data.try_iter()?.unbind()),
             None if data.hasattr("with_format")? && data.hasattr("iter")? => {
                 let arrow = data.call_method1("with_format", ("arrow",))?;
                 let tables = arrow.call_method1("iter", (ROWS,))?.try_iter()?.unbind();

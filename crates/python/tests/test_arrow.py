@@ -212,6 +212,13 @@ def test_hugging_face_datasets_are_read_as_arrow(index: twindex.Index) -> None:
     datasets = pytest.importorskip("datasets")
     dataset = datasets.Dataset.from_dict({"id": IDS, "text": TEXTS})
     assert index.insert_many(dataset.shuffle(seed=1).select([0, 1, 2])).added == 3
+    pages = datasets.Dataset.from_dict({"id": ["a", "b"], "text": ["one text", "two texts"]})
+    assert twindex.dedup(pages)["keep"] == [True, True]
+
+    def alike(rows: Any) -> Any:
+        return {"id": rows["id"], "text": ["a text of words"] * len(rows["id"])}
+
+    assert twindex.dedup(pages.with_transform(alike))["keep"] == [True, False]
     assert sorted(index) == IDS
     assert twindex.dedup(dataset.filter(lambda row: row["id"] != "b"))["keep"] == [True, False]
     stream = dataset.to_iterable_dataset()

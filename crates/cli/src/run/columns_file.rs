@@ -19,8 +19,20 @@ const GROUP_BYTES: usize = 64 << 20;
 
 /// Fails with the reason if a file cannot hold these columns.
 pub fn check(format: ColumnFormat, schema: &Schema) -> Result<(), String> {
+    if format == ColumnFormat::Parquet
+        && let Some(field) = schema.fields().iter().find(|field| {
+            has_inner_dictionary(field, |keys| keys.primitive_width().is_some_and(|it| it < 4))
+        })
+    {
+        return Err(format!(
+            "column `{}` has dictionaries of few keys within, of which a reader of Parquet makes one \
+             that may need more keys; end the name of the output in .arrows",
+            field.name()
+        ));
+    }
     if format == ColumnFormat::Arrow
-        && let Some(field) = schema.fields().iter().find(|field| has_inner_dictionary(field))
+        && let Some(field) =
+            schema.fields().iter().find(|field| has_inner_dictionary(field, |_| true))
     {
         return Err(format!(
             "column `{}` has dictionaries within, of which an Arrow file holds one for all rows; \
@@ -44,21 +56,24 @@ pub fn check(format: ColumnFormat, schema: &Schema) -> Result<(), String> {
     }
 }
 
-fn has_inner_dictionary(field: &Field) -> bool {
+fn has_inner_dictionary(field: &Field, of: fn(&DataType) -> bool) -> bool {
     match field.data_type() {
-        DataType::Dictionary(_, values) => has_dictionary(values),
-        kind => has_dictionary(kind),
+        DataType::Dictionary(_, values) => has_dictionary(values, of),
+        kind => has_dictionary(kind, of),
     }
 }
 
-fn has_dictionary(kind: &DataType) -> bool {
+/// Whether a type has dictionaries whose type of keys fulfils `of`.
+fn has_dictionary(kind: &DataType, of: fn(&DataType) -> bool) -> bool {
     match kind {
-        DataType::Dictionary(..) => true,
-        DataType::List(field) | DataType::LargeList(field) | DataType::FixedSizeList(field, _) => {
-            has_dictionary(field.data_type())
+        DataType::Dictionary(keys, values) => of(keys) || has_dictionary(values, of),
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => has_dictionary(field.data_type(), of),
+        DataType::Struct(fields) => {
+            fields.iter().any(|field| has_dictionary(field.data_type(), of))
         }
-        DataType::Struct(fields) => fields.iter().any(|field| has_dictionary(field.data_type())),
-        DataType::Map(field, _) => has_dictionary(field.data_type()),
         _ => false,
     }
 }

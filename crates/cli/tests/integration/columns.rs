@@ -3,8 +3,11 @@
 use crate::command::{Shell, jsonl};
 use crate::packing::Packing;
 use crate::support::{Random, text};
-use arrow_array::builder::{Int32Builder, ListBuilder, MapBuilder, StringBuilder};
+use arrow_array::builder::{
+    Int32Builder, ListBuilder, MapBuilder, StringBuilder, StringDictionaryBuilder,
+};
 use arrow_array::cast::AsArray;
+use arrow_array::types::Int8Type;
 use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch, StringArray, UInt64Array};
 use arrow_ipc::reader::FileReader;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
@@ -239,6 +242,26 @@ fn text_and_tables_by_columns_do_not_mix() {
         assert!(!shell.path("out.parquet").exists() && !shell.path("out.jsonl").exists());
     }
     shell.run("dedup i.twx in.parquet --dry-run").succeeds();
+}
+
+#[test]
+fn lists_of_dictionaries_of_few_keys_are_not_written_as_parquet() {
+    let shell = Shell::new();
+    let rows = table(&documents(9));
+    let mut tags = ListBuilder::new(StringDictionaryBuilder::<Int8Type>::new());
+    for _ in 0..rows.num_rows() {
+        tags.values().append_value("tag");
+        tags.append(true);
+    }
+    let tags: ArrayRef = Arc::new(tags.finish());
+    let mut fields = rows.schema().fields().to_vec();
+    fields.push(Arc::new(Field::new("tags", tags.data_type().clone(), true)));
+    let columns = rows.columns().iter().cloned().chain([tags]).collect();
+    let rows = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).expect("one length");
+    shell.write("in.arrows", arrow_stream(&rows));
+    let refused = shell.run("dedup i.twx in.arrows -o out.parquet --removed removed");
+    refused.fails_with("column `tags` has dictionaries of few keys within");
+    shell.run("dedup i.twx in.arrows -o out.arrows --removed removed").succeeds();
 }
 
 #[test]
