@@ -140,8 +140,8 @@ impl Index {
     /// - The new thread waits for ever if it calls `begin_write` first.
     ///
     /// A program that moves transactions between threads should use
-    /// [`try_begin_write`](Self::try_begin_write), which never waits. So should the tasks of rayon's
-    /// global pool: the transaction shares its work with that pool, and waits for ever if all
+    /// [`try_begin_write`](Self::try_begin_write), which never waits. So should tasks of the global
+    /// pool of rayon: the transaction shares its work with that pool, and waits for ever if all
     /// threads of the pool wait for the transaction.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! An export as a table by columns, for other programs. `import` reads JSON Lines.
 
 use crate::run::column_format::ColumnFormat;
-use crate::run::columns_file::ColumnWriter;
+use crate::run::columns_file::{BATCH_BYTES, BATCH_ROWS, ColumnWriter};
 use crate::run::results_file::ResultsFile;
 use arrow_array::builder::{
     FixedSizeBinaryBuilder, StringBuilder, TimestampMicrosecondBuilder, UInt64Builder,
@@ -13,12 +13,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 use twindex::{Document, Signature, Snapshot};
-
-/// The rows of a batch.
-const ROWS: usize = 8192;
-
-/// The bytes of texts after which a batch ends earlier. A column of texts holds 2 GiB at most.
-const BYTES: usize = 64 << 20;
 
 /// Documents on their way to a file.
 pub(crate) struct DocumentTable {
@@ -94,7 +88,7 @@ impl DocumentTable {
             texts.append_option(text);
         }
         self.rows += 1;
-        if self.rows >= ROWS || self.bytes >= BYTES {
+        if self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
             self.flush()?;
         }
         Ok(())

@@ -17,6 +17,11 @@ use std::sync::Arc;
 const GROUP_ROWS: usize = 1 << 20;
 const GROUP_BYTES: usize = 64 << 20;
 
+/// The rows of a batch, and the bytes of texts after which it ends earlier. A column of texts holds
+/// 2 GiB at most.
+pub const BATCH_ROWS: usize = 8192;
+pub const BATCH_BYTES: usize = 64 << 20;
+
 /// Fails with the reason if a file cannot hold these columns.
 pub fn check(format: ColumnFormat, schema: &Schema) -> Result<(), String> {
     if format == ColumnFormat::Parquet
@@ -25,8 +30,8 @@ pub fn check(format: ColumnFormat, schema: &Schema) -> Result<(), String> {
         })
     {
         return Err(format!(
-            "column `{}` has dictionaries of few keys within, of which a reader of Parquet makes one \
-             that may need more keys; end the name of the output in .arrows",
+            "column `{}` has dictionaries of few keys within; a reader of Parquet makes one of \
+             them, which may need more keys; end the name of the output in .arrows",
             field.name()
         ));
     }

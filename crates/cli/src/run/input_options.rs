@@ -162,7 +162,7 @@ impl InputOptions {
                 InputFormat::Warc => Format::Warc,
             },
             sequences: false,
-            // Texts are UTF-8 anyway; a decoder would replace what is not.
+            // A decoder would replace bytes that are not UTF-8, which are errors.
             encoding: self.encoding.filter(|encoding| *encoding != UTF_8),
             warc_id: self.id_field.clone(),
             id_hash: false,

@@ -1,7 +1,7 @@
 //! Results as a table by columns.
 
 use crate::run::column_format::ColumnFormat;
-use crate::run::columns_file::ColumnWriter;
+use crate::run::columns_file::{BATCH_BYTES, BATCH_ROWS, ColumnWriter};
 use crate::run::failure::Failure;
 use crate::run::results_file::ResultsFile;
 use crate::run::results_table::{Column, Kind};
@@ -16,12 +16,6 @@ use serde_json::Value;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-
-/// The rows of a batch.
-const ROWS: usize = 8192;
-
-/// The bytes of texts after which a batch ends earlier. A column of texts holds 2 GiB at most.
-const BYTES: usize = 64 << 20;
 
 /// Results as a table by columns.
 pub struct Table {
@@ -86,7 +80,7 @@ impl ResultsSink for Table {
             builder.append(value);
         }
         self.rows += 1;
-        match self.rows >= ROWS || self.bytes >= BYTES {
+        match self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
             true => self.flush(),
             false => Ok(()),
         }
