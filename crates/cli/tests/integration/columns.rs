@@ -7,7 +7,7 @@ use arrow_array::builder::{
     Int32Builder, ListBuilder, MapBuilder, StringBuilder, StringDictionaryBuilder,
 };
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int8Type;
+use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch, StringArray, UInt64Array};
 use arrow_ipc::reader::FileReader;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
@@ -103,10 +103,13 @@ fn rows_of(name: &str, bytes: Vec<u8>) -> RecordBatch {
     let (schema, batches): (_, Vec<RecordBatch>) = if name.ends_with("parquet") {
         let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes));
         let reader = reader.expect("Parquet");
-        (Arc::clone(reader.schema()), reader.build().expect("Parquet").flatten().collect())
+        (
+            Arc::clone(reader.schema()),
+            reader.build().expect("Parquet").map(|rows| rows.expect("rows")).collect(),
+        )
     } else {
         let reader = FileReader::try_new(Cursor::new(bytes), None).expect("Arrow");
-        (reader.schema(), reader.flatten().collect())
+        (reader.schema(), reader.map(|rows| rows.expect("rows")).collect())
     };
     arrow_select::concat::concat_batches(&schema, &batches).expect("equal columns")
 }
@@ -262,6 +265,64 @@ fn lists_of_dictionaries_of_few_keys_are_not_written_as_parquet() {
     let refused = shell.run("dedup i.twx in.arrows -o out.parquet --removed removed");
     refused.fails_with("column `tags` has dictionaries of few keys within");
     shell.run("dedup i.twx in.arrows -o out.arrows --removed removed").succeeds();
+}
+
+/// A stream of batches of 50 rows, each with a dictionary of its own: of this number of names in all,
+/// each for three rows in a row.
+fn stream_with_dictionaries(rows: &RecordBatch, names: usize) -> Vec<u8> {
+    let kind = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8));
+    let mut fields = rows.schema().fields().to_vec();
+    fields.push(Arc::new(Field::new("name", kind, true)));
+    let schema = Arc::new(Schema::new(fields));
+    let mut stream = StreamWriter::try_new(Vec::new(), &schema).expect("a stream");
+    for first in (0..rows.num_rows()).step_by(50) {
+        let rows = rows.slice(first, 50.min(rows.num_rows() - first));
+        let mut column = StringDictionaryBuilder::<Int8Type>::new();
+        for row in first..first + rows.num_rows() {
+            column.append_option((!row.is_multiple_of(7)).then(|| name_of(row, names)));
+        }
+        let column: ArrayRef = Arc::new(column.finish());
+        let columns = rows.columns().iter().cloned().chain([column]).collect();
+        let rows = RecordBatch::try_new(Arc::clone(&schema), columns).expect("one length");
+        stream.write(&rows).expect("written");
+    }
+    stream.into_inner().expect("ended")
+}
+
+fn name_of(row: usize, names: usize) -> String {
+    format!("name {}", row / 3 % names)
+}
+
+#[test]
+fn dictionaries_of_batches_become_one_of_all_values_with_wider_keys_if_it_needs_them() {
+    let shell = Shell::new();
+    let rows = table(&documents(2_000));
+    for names in [127, 128, 400] {
+        shell.write("in.arrows", stream_with_dictionaries(&rows, names));
+        // A reader of Parquet needs a key more than there are values.
+        let kinds = [("arrow", names <= 128), ("parquet", names <= 127)];
+        for (format, is_narrow) in kinds {
+            let keys = if is_narrow { DataType::Int8 } else { DataType::Int16 };
+            let out = format!("{names}.{format}");
+            let done = shell
+                .run(&format!("dedup {out}.twx --json in.arrows -o {out} --removed {out}.jsonl"));
+            let removed = done.succeeds().counted("duplicates");
+            let rows = rows_of(&out, shell.read(&out));
+            assert_eq!(rows.num_rows() as u64 + removed, 2_000, "{out}");
+            let name = rows.column_by_name("name").expect("the column");
+            let kind = DataType::Dictionary(Box::new(keys), Box::new(DataType::Utf8));
+            assert_eq!(*name.data_type(), kind, "{out}");
+            let values = name.as_any_dictionary().values().as_string::<i32>();
+            let places = name.as_any_dictionary().normalized_keys();
+            let numbers = rows.column(0).as_primitive::<Int32Type>().values();
+            for (row, number) in numbers.iter().enumerate() {
+                let found = (!name.is_null(row)).then(|| values.value(places[row]).to_owned());
+                let number = *number as usize;
+                let expected = (!number.is_multiple_of(7)).then(|| name_of(number, names));
+                assert_eq!(found, expected, "{out}: {number}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -6,16 +6,16 @@ use crate::commands::outputs::picked_rows::PickedRows;
 use crate::commands::outputs::rows_joined;
 use crate::commands::outputs::rows_segments::{self, Segments};
 use crate::commands::outputs::rows_spool::spool_path;
+use crate::commands::outputs::whole_dictionary::{DistinctValues, WholeDictionary};
 use crate::input::Seekable;
 use crate::run::column_format::ColumnFormat;
 use crate::run::columns_file::{ColumnWriter, of_arrow};
 use crate::run::failure::Failure;
 use anyhow::{Context, anyhow};
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef};
-use arrow_select::concat::concat;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -227,24 +227,24 @@ impl KeptRows {
             return self.seal_as(out);
         }
         self.spool.sync()?;
-        let dictionaries = match self.format {
-            ColumnFormat::Arrow => self.whole_dictionaries(&schema, is_dictionary)?,
+        let mut dictionaries = match self.format {
+            ColumnFormat::Arrow => self.whole_dictionaries(&schema, is_dictionary, 0)?,
             // A reader makes one dictionary of a row group, which the type of keys may not hold.
-            ColumnFormat::Parquet => self.whole_dictionaries(&schema, has_few_keys)?,
+            // That of Rust needs a key more than there are values.
+            ColumnFormat::Parquet => self.whole_dictionaries(&schema, has_few_keys, 1)?,
             ColumnFormat::ArrowStream => Vec::new(),
         };
+        let schema = with_kinds(&schema, &dictionaries);
         let out = PartialFile::create(&self.path)?;
         let place = || self.path.display().to_string();
         let mut writer = ColumnWriter::new(self.format, out, &schema).with_context(place)?;
-        let mut written = 0;
         for_each_batch(&mut self.spool, &name, |rows| {
             let mut columns = rows.columns().to_vec();
-            for (column, whole) in &dictionaries {
+            for (column, whole) in &mut dictionaries {
                 if let Some(column) = columns.get_mut(*column) {
-                    *column = whole.slice(written, rows.num_rows());
+                    *column = whole.apply(column).map_err(of_arrow)?;
                 }
             }
-            written += rows.num_rows();
             let rows = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(of_arrow)?;
             writer.write(&rows)
         })?;
@@ -258,42 +258,34 @@ impl KeptRows {
         Ok(content)
     }
 
-    /// All rows of the columns that are dictionaries, each with one dictionary: an Arrow file has
-    /// only one for a column.
+    /// One dictionary for each of some columns, with all values of its rows: an Arrow file has only
+    /// one for a column.
     fn whole_dictionaries(
         &mut self,
         schema: &Schema,
         of: fn(&DataType) -> bool,
-    ) -> Result<Vec<(usize, ArrayRef)>, Failure> {
-        let fields = schema.fields().iter().enumerate();
-        let dictionaries = fields.filter(|(_, field)| of(field.data_type()));
-        let columns: Vec<usize> = dictionaries.map(|(column, _)| column).collect();
-        if columns.is_empty() {
+        spare: usize,
+    ) -> Result<Vec<(usize, WholeDictionary)>, Failure> {
+        let columns = schema.fields().iter().enumerate();
+        let columns = columns.filter(|(_, field)| of(field.data_type()));
+        let mut values: Vec<_> =
+            columns.map(|column| (column, DistinctValues::default())).collect();
+        if values.is_empty() {
             return Ok(Vec::new());
         }
         let name = self.path.display().to_string();
-        let mut pieces: Vec<Vec<ArrayRef>> = vec![Vec::new(); columns.len()];
         for_each_batch(&mut self.spool, &name, |rows| {
-            for (pieces, column) in pieces.iter_mut().zip(&columns) {
-                pieces.push(Arc::clone(rows.column(*column)));
-            }
-            Ok(())
+            let mut values = values.iter_mut();
+            values
+                .try_for_each(|((column, _), values)| values.add(rows.column(*column)))
+                .map_err(of_arrow)
         })?;
-        let mut whole = Vec::new();
-        for (column, pieces) in columns.into_iter().zip(pieces) {
-            let pieces: Vec<&dyn Array> = pieces.iter().map(AsRef::as_ref).collect();
-            if !pieces.is_empty() {
-                let joined = concat(&pieces).map_err(|error| {
-                    anyhow!(
-                        "{}: column `{}`: {error}; give the files one after the other",
-                        self.path.display(),
-                        schema.field(column).name()
-                    )
-                });
-                whole.push((column, joined?));
-            }
-        }
-        Ok(whole)
+        let whole = values.into_iter().map(|((column, field), values)| {
+            let whole = values.into_dictionary(field.data_type(), spare);
+            let column = whole.map(|whole| (column, whole));
+            column.map_err(|error| anyhow!("{name}: column `{}`: {error}", field.name()).into())
+        });
+        whole.collect()
     }
 
     /// Deletes what was written, which no later run needs.
@@ -353,6 +345,17 @@ fn is_same_read_back(one: &DataType, two: &DataType) -> bool {
     }
 }
 
+/// The columns of a schema, with the types of dictionaries that some of them have.
+fn with_kinds(schema: &SchemaRef, dictionaries: &[(usize, WholeDictionary)]) -> SchemaRef {
+    let mut fields = schema.fields().to_vec();
+    for (column, whole) in dictionaries {
+        if let Some(field) = fields.get_mut(*column) {
+            *field = Arc::new(field.as_ref().clone().with_data_type(whole.kind.clone()));
+        }
+    }
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
 fn is_dictionary(kind: &DataType) -> bool {
     matches!(kind, DataType::Dictionary(..))
 }
@@ -388,7 +391,7 @@ fn for_each_batch(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::{StringArray, UInt64Array};
+    use arrow_array::{ArrayRef, StringArray, UInt64Array};
     use arrow_schema::Field;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use std::collections::HashMap;

@@ -25,4 +25,6 @@ mod rows_segments;
 pub(crate) mod rows_spool;
 pub(crate) mod shards;
 pub(crate) mod targets;
+#[cfg(feature = "tables")]
+mod whole_dictionary;
 mod write_behind;

@@ -5,7 +5,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, LargeStringArray, RecordBatch, StringArray, StringViewArray, UInt64Array,
 };
-use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 use arrow_select::dictionary::garbage_collect_any_dictionary;
 use arrow_select::take::take_record_batch;
 use std::sync::Arc;
@@ -71,7 +71,9 @@ impl PickedRows {
                 *column = with_texts(column, &texts)?;
             }
         }
-        let columns = columns.iter().map(compact).collect::<Result<_, _>>()?;
+        let columns = columns.iter().zip(schema.fields());
+        let columns = columns.map(|(column, field)| compact(column, field));
+        let columns = columns.collect::<Result<_, _>>()?;
         RecordBatch::try_new(Arc::clone(schema), columns)
     }
 }
@@ -107,12 +109,15 @@ fn with_texts(column: &ArrayRef, texts: &[(usize, NewText)]) -> Result<ArrayRef,
 }
 
 /// A column without what none of its rows has: rows that were taken or cut out of a column still
-/// hold all of its dictionary, or of the buffers of its views.
-fn compact(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+/// hold all of its dictionary, or of the buffers of its views. An ordered dictionary keeps all of its
+/// values, so that those of several batches have the same order.
+fn compact(column: &ArrayRef, field: &Field) -> Result<ArrayRef, ArrowError> {
     Ok(match column.data_type() {
         DataType::Utf8View => Arc::new(column.as_string_view().gc()),
         DataType::BinaryView => Arc::new(column.as_binary_view().gc()),
-        DataType::Dictionary(..) => garbage_collect_any_dictionary(column.as_any_dictionary())?,
+        DataType::Dictionary(..) if field.dict_is_ordered() != Some(true) => {
+            garbage_collect_any_dictionary(column.as_any_dictionary())?
+        }
         _ => Arc::clone(column),
     })
 }
