@@ -248,9 +248,10 @@ typedef struct {
     // The column of ids of an Arrow stream: strings or whole numbers. Default "id", if there is
     // such a column. NUL-terminated.
     const char *id_column;
-    // The column of texts. Default "text". NUL-terminated.
+    // The column of texts, of lists of tokens, or of maps of tokens to weights. Default "text".
+    // NUL-terminated.
     const char *text_column;
-    // The column of signatures, of binary or fixed-size binary, which are inserted instead of
+    // The column of signatures, of binary of any type, which are inserted instead of
     // texts. Default: none; texts are inserted. NUL-terminated.
     const char *signature_column;
 } twindex_insertion;

@@ -22,7 +22,9 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
 use twindex::{Document, Inserted, Outcome, Signature};
-use twindex_columns::{IdColumn, SignatureColumn, TextColumn, pair_batch, pair_schema};
+use twindex_columns::{
+    ContentColumn, IdColumn, RowContent, SignatureColumn, pair_batch, pair_schema,
+};
 
 /// A stream of the Arrow C stream interface, as
 /// <https://arrow.apache.org/docs/format/CStreamInterface.html> declares it.
@@ -92,7 +94,7 @@ struct Rows {
 }
 
 enum Contents {
-    Texts(TextColumn),
+    Documents(ContentColumn),
     Signatures(SignatureColumn),
 }
 
@@ -116,7 +118,8 @@ impl Rows {
             ),
             None => {
                 let name = manner.text_column;
-                Contents::Texts(TextColumn::new(column(name)?).map_err(|error| bad(name, &error))?)
+                let contents = ContentColumn::new(column(name)?);
+                Contents::Documents(contents.map_err(|error| bad(name, &error))?)
             }
         };
         let (name, ids) = match manner.id_column {
@@ -137,10 +140,14 @@ impl Rows {
             return Err(at(&"the row is null"));
         }
         let document = match &self.contents {
-            Contents::Texts(texts) => {
-                let text = texts.get(row).map_err(|why| at(&why))?;
-                let text = text.ok_or_else(|| at(&"the text is null"))?;
-                making.document("?", text).map_err(|failure| at(&failure.message))?
+            Contents::Documents(contents) => {
+                let content = contents.get(row).map_err(|why| at(&why))?;
+                let content = content.ok_or_else(|| at(&"the text is null"))?;
+                let document = match &content {
+                    RowContent::Text(text) => making.document("?", text),
+                    content => making.prepare("?", content.content()),
+                };
+                document.map_err(|failure| at(&failure.message))?
             }
             Contents::Signatures(signatures) => {
                 let bytes = signatures.get(row).ok_or_else(|| at(&"the signature is null"))?;

@@ -50,9 +50,10 @@ pub struct InsertionStruct {
     /// The column of ids of an Arrow stream: strings or whole numbers. Default "id", if there is
     /// such a column. NUL-terminated.
     pub id_column: *const c_char,
-    /// The column of texts. Default "text". NUL-terminated.
+    /// The column of texts, of lists of tokens, or of maps of tokens to weights. Default "text".
+    /// NUL-terminated.
     pub text_column: *const c_char,
-    /// The column of signatures, of binary or fixed-size binary, which are inserted instead of
+    /// The column of signatures, of binary of any type, which are inserted instead of
     /// texts. Default: none; texts are inserted. NUL-terminated.
     pub signature_column: *const c_char,
 }

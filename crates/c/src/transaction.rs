@@ -17,7 +17,7 @@ use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::{Mutex, TryLockError};
-use twindex::{Document, Inserted, Outcome, Settings, Sketcher, WriteTxn};
+use twindex::{Content, Document, Inserted, Outcome, Settings, Sketcher, WriteTxn};
 
 /// A write transaction. An index has one at a time. Nobody else sees its changes before the commit.
 ///
@@ -37,8 +37,12 @@ pub(crate) struct Making {
 impl Making {
     /// The document of a text.
     pub(crate) fn document(&self, id: &str, text: &str) -> Result<Document, Failure> {
-        let given = Given::new(text, &self.settings)?;
-        Ok(Document::prepare(id, given.content(), &self.sketcher, &self.settings)?)
+        self.prepare(id, Given::new(text, &self.settings)?.content())
+    }
+
+    /// The document of a content.
+    pub(crate) fn prepare(&self, id: &str, content: Content<'_>) -> Result<Document, Failure> {
+        Ok(Document::prepare(id, content, &self.sketcher, &self.settings)?)
     }
 }
 

@@ -1,7 +1,9 @@
 //! Columns of signatures.
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BinaryArray, FixedSizeBinaryArray, LargeBinaryArray};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BinaryViewArray, FixedSizeBinaryArray, LargeBinaryArray,
+};
 use arrow_schema::DataType;
 use std::fmt::{self, Display};
 
@@ -11,7 +13,11 @@ pub struct NoSignature(pub DataType);
 
 impl Display for NoSignature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "is of type {}: expected fixed-size binary or binary", self.0)
+        write!(
+            f,
+            "is of type {}: expected fixed-size binary, binary, large_binary or binary_view",
+            self.0
+        )
     }
 }
 
@@ -20,6 +26,7 @@ pub enum SignatureColumn {
     Fixed(FixedSizeBinaryArray),
     Small(BinaryArray),
     Large(LargeBinaryArray),
+    View(BinaryViewArray),
 }
 
 impl SignatureColumn {
@@ -28,6 +35,7 @@ impl SignatureColumn {
             DataType::FixedSizeBinary(_) => Self::Fixed(array.as_fixed_size_binary().clone()),
             DataType::Binary => Self::Small(array.as_binary::<i32>().clone()),
             DataType::LargeBinary => Self::Large(array.as_binary::<i64>().clone()),
+            DataType::BinaryView => Self::View(array.as_binary_view().clone()),
             other => return Err(NoSignature(other.clone())),
         })
     }
@@ -38,6 +46,7 @@ impl SignatureColumn {
             Self::Fixed(array) => array.is_valid(row).then(|| array.value(row)),
             Self::Small(array) => array.is_valid(row).then(|| array.value(row)),
             Self::Large(array) => array.is_valid(row).then(|| array.value(row)),
+            Self::View(array) => array.is_valid(row).then(|| array.value(row)),
         }
     }
 }

@@ -8,7 +8,8 @@ use arrow_array::types::{
     UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, PrimitiveArray,
+    AnyDictionaryArray, Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray,
+    PrimitiveArray,
 };
 use arrow_schema::DataType;
 use std::borrow::Cow;
@@ -47,20 +48,9 @@ impl TextColumn {
             DataType::Null => Self::Nulls,
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary();
-                let values = Self::new(dictionary.values())?;
-                let keys = dictionary.keys();
-                let places = match dictionary.values().is_empty() {
-                    true => vec![None; keys.len()],
-                    false => {
-                        let places = dictionary.normalized_keys().into_iter().enumerate();
-                        places.map(|(row, place)| keys.is_valid(row).then_some(place)).collect()
-                    }
-                };
-                Self::Dictionary(places, Box::new(values))
+                Self::Dictionary(places(dictionary), Box::new(Self::new(dictionary.values())?))
             }
-            other => {
-                return Err(NoText(other.clone()));
-            }
+            other => return Err(NoText(other.clone())),
         })
     }
 
@@ -86,6 +76,8 @@ impl TextColumn {
 pub enum IdColumn {
     Text(TextColumn),
     Numbers(Vec<Option<String>>),
+    /// The place of each row's value in the second column; `None` for a null.
+    Dictionary(Vec<Option<usize>>, Box<IdColumn>),
 }
 
 impl IdColumn {
@@ -99,6 +91,11 @@ impl IdColumn {
             DataType::UInt16 => digits::<UInt16Type>(array),
             DataType::UInt32 => digits::<UInt32Type>(array),
             DataType::UInt64 => digits::<UInt64Type>(array),
+            DataType::Dictionary(_, values) if values.is_integer() => {
+                let dictionary = array.as_any_dictionary();
+                let values = Self::new(dictionary.values())?;
+                return Ok(Self::Dictionary(places(dictionary), Box::new(values)));
+            }
             _ => return TextColumn::new(array).map(Self::Text),
         };
         Ok(Self::Numbers(numbers))
@@ -108,9 +105,25 @@ impl IdColumn {
     pub fn get(&self, row: usize) -> Value<Option<Cow<'_, str>>> {
         match self {
             Self::Text(column) => Ok(column.get(row)?.map(Cow::Borrowed)),
-            Self::Numbers(digits) => Ok(digits.get(row).cloned().flatten().map(Cow::Owned)),
+            Self::Numbers(digits) => {
+                Ok(digits.get(row).and_then(|row| row.as_deref()).map(Cow::Borrowed))
+            }
+            Self::Dictionary(places, values) => match places.get(row).copied().flatten() {
+                Some(place) => values.get(place),
+                None => Ok(None),
+            },
         }
     }
+}
+
+/// The place of each row's value in a dictionary.
+fn places(dictionary: &dyn AnyDictionaryArray) -> Vec<Option<usize>> {
+    let keys = dictionary.keys();
+    if dictionary.values().is_empty() {
+        return vec![None; keys.len()];
+    }
+    let places = dictionary.normalized_keys().into_iter().enumerate();
+    places.map(|(row, place)| keys.is_valid(row).then_some(place)).collect()
 }
 
 fn digits<T: ArrowPrimitiveType>(array: &ArrayRef) -> Vec<Option<String>>

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::fmt::Display;
 use twindex::{Document, Settings, Signature, Sketcher};
-use twindex_columns::{IdColumn, SignatureColumn, TextColumn};
+use twindex_columns::{ContentColumn, IdColumn, SignatureColumn};
 
 /// The rows of one batch, at most: what is sketched together.
 const ROWS: usize = 4096;
@@ -91,7 +91,7 @@ struct Columns {
 }
 
 enum Contents {
-    Texts(TextColumn),
+    Documents(ContentColumn),
     Signatures(SignatureColumn),
 }
 
@@ -224,8 +224,8 @@ fn arrow_cells(batch: &Batch, names: &Names, kind: Kind) -> PyResult<Cells> {
         Some(None) => return Err(no_column(&names.content, batch)),
     };
     let contents = match kind {
-        Kind::Contents => Contents::Texts(
-            TextColumn::new(&array).map_err(|error| bad_column(&names.content, &error))?,
+        Kind::Contents => Contents::Documents(
+            ContentColumn::new(&array).map_err(|error| bad_column(&names.content, &error))?,
         ),
         Kind::Signatures => Contents::Signatures(signature_column(&names.content, &array)?),
     };
@@ -404,11 +404,11 @@ impl RowBatch {
                     None => None,
                 };
                 let document = match &columns.contents {
-                    Contents::Texts(texts) => {
-                        let text = texts.get(row)?.ok_or(
+                    Contents::Documents(contents) => {
+                        let content = contents.get(row)?.ok_or(
                             "the text is null; leave such rows out, or fill in an empty text",
                         )?;
-                        Document::prepare("?", text, sketcher, settings)
+                        Document::prepare("?", content.content(), sketcher, settings)
                     }
                     Contents::Signatures(signatures) => {
                         let bytes = signatures.get(row).ok_or("the signature is null")?;

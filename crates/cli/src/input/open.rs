@@ -198,7 +198,7 @@ impl Inputs {
                 let table = Table::begin(&mut rows, path, delimiter, &self.fields, naming, most)?;
                 return Ok(OpenStream::Rows(Arc::new(table), Box::new(rows), false));
             }
-            Format::Parquet | Format::Arrow | Format::Warc if self.fields.weighted => {
+            Format::Warc if self.fields.weighted => {
                 let cause = format!("has no weights, but {WANTS_WEIGHTS}");
                 return Err(BadRecord { place: path, cause });
             }

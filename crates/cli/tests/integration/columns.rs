@@ -1,6 +1,6 @@
 //! Parquet and Arrow in and out: the same documents as JSON Lines gives, and the same rows again.
 
-use crate::command::{Shell, jsonl};
+use crate::command::{Done, Shell, jsonl};
 use crate::packing::Packing;
 use crate::support::{Random, text};
 use arrow_array::builder::{
@@ -245,6 +245,45 @@ fn text_and_tables_by_columns_do_not_mix() {
         assert!(!shell.path("out.parquet").exists() && !shell.path("out.jsonl").exists());
     }
     shell.run("dedup i.twx in.parquet --dry-run").succeeds();
+}
+
+/// A table of ids and of this column, under this name.
+fn table_of(name: &str, column: ArrayRef) -> RecordBatch {
+    let ids: ArrayRef = Arc::new((0..column.len() as i32).collect::<Int32Array>());
+    RecordBatch::try_from_iter([("id", ids), (name, column)]).expect("one length")
+}
+
+#[test]
+fn lists_are_sets_of_tokens_and_maps_are_weights() {
+    let shell = Shell::new();
+    let says = |done: &Done, words| {
+        assert!(done.status > 0 && done.stderr.contains(words), "{words}: {done:?}");
+    };
+    let mut sets = ListBuilder::new(StringBuilder::new());
+    sets.append_value([Some("a b"), Some("c")]);
+    sets.append_value([Some("c"), Some("a b")]);
+    sets.append_null();
+    sets.append_value([Some("d"), None]);
+    shell.write("sets.parquet", parquet(&table_of("text", Arc::new(sets.finish())), 9));
+    let done = shell.run("dedup i.twx --shingle token --json sets.parquet -o kept.parquet");
+    says(&done, "sets.parquet:4: column `text` is a list with a token that is null");
+    assert_eq!((done.counted("added"), done.counted("duplicates")), (2, 1), "{done:?}");
+    assert_eq!(rows_of("kept.parquet", shell.read("kept.parquet")).num_rows(), 2);
+    says(&shell.run("add texts.twx sets.parquet"), "a set, but the index cuts texts");
+
+    let mut weights = MapBuilder::new(None, StringBuilder::new(), Int32Builder::new());
+    for weight in [2, 2, -1] {
+        weights.keys().append_value("a");
+        weights.values().append_value(weight);
+        weights.append(true).expect("a value for each key");
+    }
+    let weights = table_of("weights", Arc::new(weights.finish()));
+    shell.write("weights.arrow", arrow_file(&weights));
+    let done = shell.run("add w.twx --weighted --json weights.arrow");
+    says(&done, "weights.arrow:3: column `weights` is a map that cannot be taken: weight -1");
+    assert_eq!(done.counted("added"), 2);
+    assert_eq!(shell.run("pairs w.twx -q").succeeds().column(2), ["1.0"]);
+    says(&shell.run("add w.twx --text-field text sets.parquet"), "no weights, but");
 }
 
 #[test]

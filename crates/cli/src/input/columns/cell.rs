@@ -16,8 +16,8 @@ pub fn cell(batch: &RecordBatch, row: usize, name: &str) -> Option<String> {
     if column.is_null(row) {
         return None;
     }
-    if let Ok(values) = IdColumn::new(column) {
-        return Some(values.get(row).ok()??.into_owned());
+    if let Ok(value) = IdColumn::new(&column.slice(row, 1)) {
+        return Some(value.get(0).ok()??.into_owned());
     }
     Some(match column.data_type() {
         DataType::Boolean => column.as_boolean().value(row).to_string(),

@@ -17,7 +17,8 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use twindex_columns::{IdColumn, NoText, TextColumn};
+use twindex::{Tokens, Weights};
+use twindex_columns::{ContentColumn, IdColumn, NoContent, NoText, RowContent};
 
 /// About how many bytes of texts are passed on at once, and the most rows.
 const PIECE_BYTES: usize = 8 << 20;
@@ -66,7 +67,7 @@ impl Selection {
 pub struct Piece {
     batch: Arc<RecordBatch>,
     ids: Option<IdColumn>,
-    texts: TextColumn,
+    contents: ContentColumn,
     /// The number of the first row in the table, from 1.
     first: u64,
 }
@@ -77,14 +78,23 @@ impl Piece {
         self.batch.num_rows()
     }
 
+    /// What a null is.
+    fn empty(&self) -> Body<'_> {
+        match self.contents {
+            ContentColumn::Texts(_) => Body::Text(Cow::Borrowed("")),
+            ContentColumn::Sets(..) => Body::Set(Tokens::default()),
+            ContentColumn::Weights(..) => Body::Weights(Weights::default()),
+        }
+    }
+
     fn new(batch: RecordBatch, wanted: &Wanted, has_id: bool, first: u64) -> Result<Self, String> {
         let column = |name: &str| {
             let column = batch.column_by_name(name);
             column.ok_or_else(|| format!("lacks its column `{name}` in some rows"))
         };
-        let no_text = |name: &str, error: &NoText| format!("column `{name}` {error}");
-        let texts = TextColumn::new(column(&wanted.text)?);
-        let texts = texts.map_err(|error| no_text(&wanted.text, &error))?;
+        let contents = ContentColumn::new(column(&wanted.text)?);
+        let contents =
+            contents.map_err(|error: NoContent| format!("column `{}` {error}", wanted.text))?;
         let ids = match &wanted.id {
             Some(id) if has_id => {
                 let ids = IdColumn::new(column(id)?);
@@ -97,7 +107,7 @@ impl Piece {
             }
             _ => None,
         };
-        Ok(Self { batch: Arc::new(batch), ids, texts, first })
+        Ok(Self { batch: Arc::new(batch), ids, contents, first })
     }
 }
 
@@ -138,13 +148,18 @@ impl ColumnTable {
             Some(id) => RecordName::Id(id.into_owned()),
             None => self.naming.name(number).ok_or_else(|| bad(id_name, "null"))?,
         };
-        let text = piece.texts.get(row).map_err(|cause| bad(&self.wanted.text, cause))?;
-        let text = text.unwrap_or_default();
-        if text.len() > self.most {
+        let content = piece.contents.get(row).map_err(|cause| bad(&self.wanted.text, &cause))?;
+        if piece.contents.bytes(row) > self.most {
             return Err(BadRecord { place, cause: too_long(self.most) });
         }
+        let body = match content {
+            Some(RowContent::Text(text)) => Body::Text(Cow::Borrowed(text)),
+            Some(RowContent::Tokens(tokens)) => Body::Set(tokens),
+            Some(RowContent::Weights(weights)) => Body::Weights(weights),
+            None => piece.empty(),
+        };
         let raw = RawRecord::Columns { batch: &piece.batch, row };
-        let (body, form) = (Body::Text(Cow::Borrowed(text)), self.form);
+        let form = self.form;
         Ok(Record { name, body, place, raw, form })
     }
 }
@@ -152,11 +167,11 @@ impl ColumnTable {
 /// The rows of a batch, cut so that the texts of each piece have about so many bytes: a value that
 /// is stored once may stand in many rows.
 fn cut(batch: RecordBatch, wanted: &Wanted) -> Vec<RecordBatch> {
-    let texts = batch.column_by_name(&wanted.text).map(TextColumn::new);
-    let Some(Ok(texts)) = texts else { return vec![batch] };
+    let contents = batch.column_by_name(&wanted.text).map(ContentColumn::new);
+    let Some(Ok(contents)) = contents else { return vec![batch] };
     let (mut pieces, mut first, mut bytes) = (Vec::new(), 0, 0);
     for row in 0..batch.num_rows() {
-        bytes += texts.bytes(row).map_or(0, <[u8]>::len);
+        bytes += contents.bytes(row);
         if bytes >= PIECE_BYTES || row - first >= PIECE_ROWS || row + 1 == batch.num_rows() {
             pieces.push(batch.slice(first, row + 1 - first));
             (first, bytes) = (row + 1, 0);
