@@ -61,9 +61,13 @@ pub enum Error {
     },
 
     /// Another process has the file open for writing, while this one is to write; or it reads the
-    /// file while this one is to shrink it. Try again when it has finished, or let the opening call
+    /// file while this one is to shrink it. In this process, another index, a snapshot or an
+    /// iterator has it. Try again when it has finished, or let the opening call
     /// wait ([`IndexOptions::wait`](crate::IndexOptions::wait)).
-    #[error("{}: in use by another process; wait until it has finished", path.display())]
+    #[error(
+        "{}: in use by another process, or elsewhere in this one; wait until it has finished",
+        path.display()
+    )]
     Locked {
         /// The path that was opened.
         path: PathBuf,

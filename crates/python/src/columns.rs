@@ -2,7 +2,7 @@
 //! module `twindex.kernel` is made of it.
 
 use crate::arrow::{ArrowInput, Table};
-use crate::error::{invalid, raise};
+use crate::error::{invalid, no_texts, raise};
 use crate::process::detached;
 use crate::rows::signature_column;
 use arrow_array::cast::AsArray;
@@ -151,6 +151,9 @@ pub(crate) fn compare_texts(
     (a, a_places): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
     (b, b_places): (&Bound<'_, PyAny>, &Bound<'_, PyAny>),
 ) -> PyResult<Table> {
+    if sketcher.is_weighted() {
+        return Err(no_texts());
+    }
     let (a, b) = (single(a, "a")?, single(b, "b")?);
     let places = Places::new((a_places, a.len()), (b_places, b.len()))?;
     let texts = |array: &ArrayRef| {

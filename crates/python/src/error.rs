@@ -55,6 +55,11 @@ pub(crate) fn invalid(message: impl Into<String>) -> PyErr {
     named("InvalidInputError", message)
 }
 
+/// The exception for a question about texts where the documents are weighted sets.
+pub(crate) fn no_texts() -> PyErr {
+    named("MismatchError", "weighted sets have no texts: Index.weights(id) gives their weights")
+}
+
 fn exception(py: Python<'_>, name: &str, message: String) -> PyResult<PyErr> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     let module = MODULE.get_or_try_init(py, || py.import("twindex._errors").map(Bound::unbind))?;

@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// An open index. `twindex.open` returns it.
 #[pyclass(frozen, extends = Reader, module = "twindex")]
@@ -267,9 +267,7 @@ impl Index {
         time: &Bound<'_, PyAny>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<u64> {
-        let time: SystemTime = time.extract().map_err(|_| {
-            invalid("time: expected a datetime with a time zone, such as datetime.now(UTC)")
-        })?;
+        let time = time_of(time)?;
         let _held = self.handle.wait_for_turn(py)?;
         self.handle.writing(py, |index| watch(py, progress, index.remove_inserted_before(time)))
     }
@@ -417,7 +415,7 @@ impl Index {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Inserted> {
         let manner = Manner::new(on_conflict)?;
-        let rows = Rows::new(rows, names)?;
+        let rows = Rows::new(rows, names)?.for_commits_of(commit_every);
         let (sketcher, settings) = {
             let open = self.handle.open(py)?;
             let index = open.get()?;
@@ -443,6 +441,23 @@ impl Index {
     }
 }
 
+/// The time of a datetime with a time zone.
+fn time_of(time: &Bound<'_, PyAny>) -> PyResult<SystemTime> {
+    let expected =
+        || invalid("time: expected a datetime with a time zone, such as datetime.now(UTC)");
+    let zone = time.getattr_opt("tzinfo")?.ok_or_else(expected)?;
+    if zone.is_none() {
+        return Err(expected());
+    }
+    let seconds: f64 = time.call_method0("timestamp")?.extract()?;
+    let since = Duration::try_from_secs_f64(seconds.abs()).map_err(|_| expected())?;
+    let time = match seconds < 0.0 {
+        true => UNIX_EPOCH.checked_sub(since),
+        false => UNIX_EPOCH.checked_add(since),
+    };
+    time.ok_or_else(expected)
+}
+
 /// Checks a file and all its pages. If it is damaged, makes a new one of what can be read.
 #[pyfunction]
 #[pyo3(signature = (path, *, progress=None))]
@@ -457,7 +472,7 @@ pub(crate) fn repair(
 /// Makes an index that stores texts anew with other settings. Those that are not given stay.
 #[pyfunction]
 #[pyo3(signature = (path, *, threshold=None, recall=None, lanes=None, shingle=None, normalize=None,
-                    multiset=None, seed=None, wait=0.0, progress=None))]
+                    multiset=None, passages=None, seed=None, wait=0.0, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn rebuild(
     py: Python<'_>,
@@ -468,6 +483,7 @@ pub(crate) fn rebuild(
     shingle: Option<String>,
     normalize: Option<String>,
     multiset: Option<bool>,
+    passages: Option<Bound<'_, PyAny>>,
     seed: Option<Bound<'_, PyAny>>,
     wait: f64,
     progress: Option<&Bound<'_, PyAny>>,
@@ -479,6 +495,7 @@ pub(crate) fn rebuild(
         shingle,
         normalize,
         multiset,
+        passages,
         seed,
         ..Wanted::default()
     };

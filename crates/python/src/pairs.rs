@@ -13,10 +13,11 @@ use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 use twindex::Snapshot;
 use twindex_columns::{pair_batch, pair_schema};
 
@@ -25,6 +26,9 @@ const BLOCK: usize = 1024;
 
 /// The time between two looks at signals.
 const TICK: Duration = Duration::from_millis(50);
+
+/// How long the end of a thread is waited for.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The error for a thread that has ended before the results have.
 const CUT_SHORT: &str = "the search ended before all results were found";
@@ -38,6 +42,7 @@ enum Block<T> {
 /// Results that a thread computes.
 struct Stream<T> {
     blocks: Receiver<Block<T>>,
+    thread: JoinHandle<()>,
     ready: VecDeque<T>,
     ended: bool,
 }
@@ -58,11 +63,11 @@ impl<T: Send + 'static> Stream<T> {
                 with_threads(|| send_blocks(&send, |take| compute(snapshot, take)));
             }
         };
-        thread::Builder::new()
+        let thread = thread::Builder::new()
             .name("twindex".to_owned())
             .spawn(work)
             .map_err(|error| named("StorageError", format!("no thread: {error}")))?;
-        Ok(Self { blocks, ready: VecDeque::new(), ended: false })
+        Ok(Self { blocks, thread, ready: VecDeque::new(), ended: false })
     }
 
     /// The next result, or why there is none. Waits for it as long as it takes.
@@ -120,6 +125,19 @@ impl<T: Send + 'static> Stream<T> {
     }
 }
 
+/// The thread has the snapshot, which keeps the file locked. It ends at its next result, mostly at
+/// once, so that what comes after finds the file free.
+impl<T> Drop for Stream<T> {
+    fn drop(&mut self) {
+        let (_, nothing) = sync_channel(0);
+        drop(mem::replace(&mut self.blocks, nothing));
+        let begun = Instant::now();
+        while !self.thread.is_finished() && begun.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_micros(100));
+        }
+    }
+}
+
 fn send_blocks<T>(
     send: &SyncSender<Block<T>>,
     compute: impl FnOnce(&mut dyn FnMut(T) -> bool) -> twindex::Result<()>,
@@ -133,7 +151,7 @@ fn send_blocks<T>(
             return true;
         }
         size = (size * 2).min(BLOCK);
-        send.send(Block::Some(std::mem::take(&mut block))).is_ok()
+        send.send(Block::Some(mem::take(&mut block))).is_ok()
     };
     let outcome = compute(&mut take);
     // An error of sending says that nobody reads any more.

@@ -3,7 +3,7 @@
 use crate::care::{CheckReport, Usage};
 use crate::clusters::Clusters;
 use crate::content::{Given, id_of};
-use crate::error::{invalid, named, raise};
+use crate::error::{invalid, named, no_texts, raise};
 use crate::explanation::Explanation;
 use crate::handle::{Handle, InUse, Shared, share};
 use crate::pairs::{Ids, Pairs};
@@ -83,6 +83,14 @@ impl Reader {
     pub(crate) fn release(&self) {
         if let State::Fixed(snapshot) = &self.state {
             snapshot.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
+    }
+
+    /// Fails if the documents are weighted sets, which have no texts.
+    fn needs_texts(&self, py: Python<'_>) -> PyResult<()> {
+        match self.shared(py)?.get()?.settings().weighted {
+            true => Err(no_texts()),
+            false => Ok(()),
         }
     }
 
@@ -355,6 +363,7 @@ impl Reader {
         b: &Bound<'_, PyAny>,
     ) -> PyResult<Explanation> {
         let (a, b) = (id_of(a)?, id_of(b)?);
+        self.needs_texts(py)?;
         let texts = self.ask(py, |snapshot| Ok((snapshot.text(&a)?, snapshot.text(&b)?)))?;
         let text_a = texts.0.ok_or_else(|| unknown(&a))?;
         let text_b = texts.1.ok_or_else(|| unknown(&b))?;
@@ -377,6 +386,7 @@ impl Reader {
         id: &Bound<'py, PyAny>,
     ) -> PyResult<Option<Bound<'py, PyString>>> {
         let id = id_of(id)?;
+        self.needs_texts(py)?;
         let text = self.ask(py, |snapshot| snapshot.text(&id))?;
         Ok(text.map(|text| PyString::new(py, &text)))
     }

@@ -9,14 +9,14 @@ use arrow_buffer::NullBuffer;
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
-use pyo3::types::{PyDict, PyIterator, PyMapping, PyTuple};
+use pyo3::types::{PyDict, PyIterator, PyMapping, PyString, PyTuple};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::fmt::Display;
 use twindex::{Document, Settings, Signature, Sketcher};
 use twindex_columns::{ContentColumn, IdColumn, SignatureColumn};
 
-/// The rows of one batch, at most: what is sketched together.
+/// The rows of one batch, at most, unless the caller wants fewer: what is sketched together.
 const ROWS: usize = 4096;
 
 /// The bytes of text after which a batch ends.
@@ -50,6 +50,8 @@ pub(crate) struct Rows {
     names: Names,
     /// The number of rows that were returned.
     read: u64,
+    /// The rows of a batch, at most.
+    most: usize,
     /// What ended the rows early, after those that were returned.
     failed: Option<PyErr>,
     /// The number of all rows, if the input knows it.
@@ -84,6 +86,8 @@ enum Cells {
 /// The columns of a table that are wanted.
 struct Columns {
     ids: Option<IdColumn>,
+    /// Whether a null id is an error.
+    id_needed: bool,
     contents: Contents,
     rows: usize,
     /// The rows that are null as a whole.
@@ -118,7 +122,7 @@ fn has_transform(data: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 impl Rows {
     pub(crate) fn new(data: &Bound<'_, PyAny>, names: Names) -> PyResult<Self> {
-        if data.is_instance_of::<pyo3::types::PyString>() || data.is_instance_of::<PyDict>() {
+        if data.is_instance_of::<PyString>() || data.is_instance_of::<PyDict>() {
             let got = data.get_type().name()?;
             return Err(PyTypeError::new_err(format!(
                 "expected a table or an iterable of rows, not a single {got}"
@@ -130,20 +134,26 @@ impl Rows {
         };
         let source = match input {
             Some(input) => Source::Arrow { input, batch: None },
-            None if has_transform(data)? => Source::Python(data.try_iter()?.unbind()),
+            None if has_transform(data)? => Source::Python(iterator(data)?),
             None if data.hasattr("with_format")? && data.hasattr("iter")? => {
                 let arrow = data.call_method1("with_format", ("arrow",))?;
                 let tables = arrow.call_method1("iter", (ROWS,))?.try_iter()?.unbind();
                 Source::Tables { tables, batch: None, input: None }
             }
-            None => Source::Python(data.try_iter()?.unbind()),
+            None => Source::Python(iterator(data)?),
         };
         let total = match data.len() {
             Ok(total) => Some(total),
             Err(error) if error.is_instance_of::<PyException>(data.py()) => None,
             Err(error) => return Err(error),
         };
-        Ok(Self { source, names, read: 0, failed: None, total })
+        Ok(Self { source, names, read: 0, most: ROWS, failed: None, total })
+    }
+
+    /// The rows, in batches that end where a commit is due after every so many.
+    pub(crate) fn for_commits_of(self, every: usize) -> Self {
+        let batches = every.div_ceil(ROWS).max(1);
+        Self { most: every.div_ceil(batches).max(1), ..self }
     }
 
     /// The next rows; `None` at the end.
@@ -155,12 +165,12 @@ impl Rows {
         let cells = match &mut self.source {
             Source::Arrow { input, batch } => {
                 // The producer may need the interpreter, and may take long.
-                let slice = py.detach(|| next_slice(input, batch))?;
+                let slice = py.detach(|| next_slice(input, batch, self.most))?;
                 slice.map(|slice| arrow_cells(&slice, &self.names, kind)).transpose()?
             }
             Source::Tables { tables, batch, input } => loop {
                 if let Some(input) = input
-                    && let Some(slice) = py.detach(|| next_slice(input, batch))?
+                    && let Some(slice) = py.detach(|| next_slice(input, batch, self.most))?
                 {
                     break Some(arrow_cells(&slice, &self.names, kind)?);
                 }
@@ -169,7 +179,8 @@ impl Rows {
             },
             Source::Python(rows) => {
                 let mut cells = Vec::new();
-                let read = python_cells(rows.bind(py), &self.names, kind, first, &mut cells);
+                let read =
+                    python_cells(rows.bind(py), &self.names, kind, (first, self.most), &mut cells);
                 match (read, cells.is_empty()) {
                     (Ok(()), true) => None,
                     (Ok(()), false) => Some(Cells::Python(cells)),
@@ -188,15 +199,28 @@ impl Rows {
     }
 }
 
+/// An iterator of rows.
+fn iterator(data: &Bound<'_, PyAny>) -> PyResult<Py<PyIterator>> {
+    if !data.hasattr("__iter__")? && data.hasattr("collect")? {
+        let got = data.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "expected a table or an iterable of rows, got {got}, whose rows are not computed yet: \
+             collect() it first"
+        )));
+    }
+    Ok(data.try_iter()?.unbind())
+}
+
 fn next_slice(
     input: &mut ArrowInput,
     current: &mut Option<(Batch, usize)>,
+    most: usize,
 ) -> PyResult<Option<Batch>> {
     loop {
         if let Some((batch, at)) = current
             && *at < batch.len()
         {
-            let rows = ROWS.min(batch.len() - *at).min(batch.rows_of(BYTES));
+            let rows = most.min(batch.len() - *at).min(batch.rows_of(BYTES));
             let slice = batch.slice(*at, rows);
             *at += rows;
             return Ok(Some(slice));
@@ -238,7 +262,8 @@ fn arrow_cells(batch: &Batch, names: &Names, kind: Kind) -> PyResult<Cells> {
         },
     };
     let (rows, nulls) = (batch.len(), batch.nulls());
-    Ok(Cells::Arrow(Box::new(Columns { ids, contents, rows, nulls })))
+    let id_needed = names.id_needed;
+    Ok(Cells::Arrow(Box::new(Columns { ids, id_needed, contents, rows, nulls })))
 }
 
 fn no_column(name: &str, batch: &Batch) -> PyErr {
@@ -248,12 +273,13 @@ fn no_column(name: &str, batch: &Batch) -> PyErr {
     }
 }
 
-/// Reads the rows of a batch into `cells`, as far as they can be read.
+/// Reads the rows of a batch into `cells`, as far as they can be read: the number of the first, and
+/// how many there are at most.
 fn python_cells(
     rows: &Bound<'_, PyIterator>,
     names: &Names,
     kind: Kind,
-    first: u64,
+    (first, most): (u64, usize),
     cells: &mut Vec<(Option<PyBackedStr>, Cell)>,
 ) -> PyResult<()> {
     let mut bytes = 0;
@@ -266,7 +292,7 @@ fn python_cells(
             Cell::Signature(signature) => signature.len(),
         };
         cells.push((id, cell));
-        if cells.len() >= ROWS || bytes >= BYTES {
+        if cells.len() >= most || bytes >= BYTES {
             break;
         }
     }
@@ -282,13 +308,47 @@ fn at_row(py: Python<'_>, number: u64, error: PyErr) -> PyErr {
     }
 }
 
+/// The names of a row's values, if it is a named tuple, or a row of Spark or of SQLite.
+fn fields_of(row: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+    if row.is_exact_instance_of::<PyTuple>() || row.is_instance_of::<PyString>() {
+        return Ok(None);
+    }
+    if row.is_instance_of::<PyTuple>() {
+        for names in ["_fields", "__fields__"] {
+            if let Some(fields) = row.getattr_opt(names)? {
+                return Ok(fields.extract().ok());
+            }
+        }
+        return Ok(None);
+    }
+    match row.cast::<PyMapping>() {
+        Ok(_) => Ok(None),
+        Err(_) if row.hasattr("keys")? => Ok(row.call_method0("keys")?.extract().ok()),
+        Err(_) => Ok(None),
+    }
+}
+
 fn python_row(
     row: &Bound<'_, PyAny>,
     names: &Names,
     kind: Kind,
 ) -> PyResult<(Option<PyBackedStr>, Cell)> {
+    let fields = fields_of(row)?.filter(|fields| {
+        fields.contains(&names.content) || names.id.as_ref().is_some_and(|id| fields.contains(id))
+    });
     // Without a name for ids, a tuple is a set of tokens as any other.
-    let (id, content) = if names.id.is_some()
+    let (id, content) = if let Some(fields) = fields {
+        let named = |name: &String| {
+            let place = fields.iter().position(|field| field == name);
+            place.map(|place| row.get_item(place)).transpose()
+        };
+        let no_content = || {
+            let fields = fields.join(", ");
+            invalid(format!("no field {:?}: there are {fields}", names.content))
+        };
+        let id = names.id.as_ref().map(named).transpose()?.flatten();
+        (id, named(&names.content)?.ok_or_else(no_content)?)
+    } else if names.id.is_some()
         && let Ok(pair) = row.cast::<PyTuple>()
         && pair.len() == 2
     {
@@ -398,11 +458,12 @@ impl RowBatch {
                     return Err("the row is null".into());
                 }
                 let id = match &columns.ids {
-                    // It is named by its number, whatever the id.
-                    _ if numbered => None,
-                    Some(ids) => Some(ids.get(row)?.ok_or("the id is null")?),
+                    Some(ids) => ids.get(row)?,
                     None => None,
                 };
+                if id.is_none() && columns.id_needed {
+                    return Err("the id is null".into());
+                }
                 let document = match &columns.contents {
                     Contents::Documents(contents) => {
                         let content = contents.get(row)?.ok_or(

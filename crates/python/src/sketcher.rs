@@ -3,7 +3,7 @@
 use crate::arrow::{Table, array_capsules, count_of, index_of, item, iterate};
 use crate::columns::compare_texts;
 use crate::content::{Given, text_of};
-use crate::error::{invalid, raise};
+use crate::error::{invalid, no_texts, raise};
 use crate::explanation::Explanation;
 use crate::process::detached;
 use crate::rows::{Kind, Names, RowBatch, Rows, signature_of};
@@ -152,6 +152,9 @@ impl Sketcher {
         a: &Bound<'_, PyString>,
         b: &Bound<'_, PyString>,
     ) -> PyResult<Explanation> {
+        if self.sketcher.is_weighted() {
+            return Err(no_texts());
+        }
         let (a, b) = (text_of(a)?, text_of(b)?);
         let shingler = self.sketcher.shingler();
         let explained =

@@ -170,7 +170,8 @@ impl Transaction {
     /// `duplicate_of`, `similarity`.
     ///
     /// `against` are other indexes or snapshots to compare with. `max_candidates` bounds the
-    /// comparisons of one document, 4,096 by default.
+    /// comparisons of one document, 4,096 by default. When it ends early, by Ctrl-C or a bad row,
+    /// the transaction has the documents before: abort it, or commit them.
     #[pyo3(signature = (rows, *, threshold=None, id="id", text="text",
                         against=None, on_conflict="replace", estimate=false, max_candidates=None,
                         progress=None))]

@@ -84,7 +84,7 @@ class Reader:
         *,
         threshold: float | None = None,
         limit: int | None = None,
-        excluding: str | None = None,
+        excluding: Id | None = None,
     ) -> list[PassageMatch]: ...
     def known_passages(self, text: str) -> KnownPassages: ...
     def explain(self, a: Id, b: Id) -> Explanation: ...
@@ -668,6 +668,7 @@ def rebuild(
     shingle: str | None = None,
     normalize: str | None = None,
     multiset: bool | None = None,
+    passages: int | bool | None = None,
     seed: int | Literal["random"] | None = None,
     wait: float = 0.0,
     progress: Progress | None = None,

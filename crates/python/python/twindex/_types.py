@@ -35,7 +35,10 @@ Rows: TypeAlias = ArrowStream | ArrowArray | Iterable[Row]
 """Documents: a table or a column, or an iterable of (id, text), of dicts, or of texts."""
 
 SignatureRows: TypeAlias = (
-    ArrowStream | ArrowArray | Iterable[tuple[Id, bytes]] | Iterable[Mapping[str, Any]]
+    ArrowStream
+    | ArrowArray
+    | Iterable[tuple[Id, bytes | bytearray]]
+    | Iterable[Mapping[str, Any]]
 )
 """Documents that are given by their signatures."""
 

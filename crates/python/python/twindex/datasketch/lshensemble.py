@@ -33,7 +33,7 @@ class MinHashLSHEnsemble:
     True
 
     The index lies in memory only. For containment in a file, use `twindex.open` and
-    `Index.containing`.
+    `Index.query(..., containment=True)`.
 
     Args:
         threshold: The containment from which on sets are to be found, 0.0 to 1.0.
