@@ -10,13 +10,15 @@ const PAGE: usize = 4096;
 #[derive(Clone, Debug)]
 pub(crate) struct DocMap {
     pages: Vec<Option<Box<[u32]>>>,
+    /// The number of pages that have values.
+    used: usize,
     unset: u32,
 }
 
 impl DocMap {
     /// An empty map, whose [`get`](Self::get) returns `unset` for every document.
     pub(crate) fn new(unset: u32) -> Self {
-        Self { pages: Vec::new(), unset }
+        Self { pages: Vec::new(), used: 0, unset }
     }
 
     #[inline]
@@ -35,7 +37,13 @@ impl DocMap {
             self.pages.resize(place / PAGE + 1, None);
         }
         let page = &mut self.pages[place / PAGE];
+        self.used += usize::from(page.is_none());
         page.get_or_insert_with(|| vec![self.unset; PAGE].into())[place % PAGE] = value;
+    }
+
+    /// The bytes that the map takes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<u32>() * PAGE * self.used + size_of::<Option<Box<[u32]>>>() * self.pages.len()
     }
 
     /// All documents whose value is not `unset`, by number.

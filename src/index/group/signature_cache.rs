@@ -1,19 +1,20 @@
 //! Keeps signatures in memory, up to a budget in bytes.
 
 use crate::error::Result;
+use crate::index::group::doc_map::DocMap;
 use crate::store::{ChunkTable, DocNo, DocTable, View};
 use std::ops::ControlFlow;
 
 /// The lanes of the documents with the lowest numbers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct SignatureCache {
     width: usize,
-    /// The position of each document's signature in `lanes`, by document number.
-    places: Vec<u32>,
+    /// The position of each document's signature in `lanes`.
+    places: DocMap,
     lanes: Vec<u8>,
 }
 
-/// The position of a number that belongs to no document.
+/// The position of a document whose signature is not in memory.
 const NOWHERE: u32 = u32::MAX;
 
 impl SignatureCache {
@@ -28,27 +29,25 @@ impl SignatureCache {
         // Reserves the exact size, because growing could take twice the budget.
         let most = usize::try_from(documents).unwrap_or(usize::MAX).min(budget / (width + 4));
         let lanes = Vec::with_capacity(most * width);
-        let mut cache = Self { width, places: Vec::with_capacity(most), lanes };
+        let mut cache = Self { lanes, ..Self::of_width(width) };
         view.for_each_signature(|doc, lanes, _| {
-            let places = doc.0 as usize + 1;
-            if 4 * places + cache.lanes.len() + width > budget {
-                return ControlFlow::Break(());
-            }
             cache.push(doc, lanes);
-            ControlFlow::Continue(())
+            match cache.places.bytes() + cache.lanes.len() + width > budget {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
         })?;
         Ok(cache)
     }
 
-    #[cfg(test)]
+    /// No signatures of so many lanes.
     pub(crate) fn of_width(width: usize) -> Self {
-        Self { width, ..Self::default() }
+        Self { width, places: DocMap::new(NOWHERE), lanes: Vec::new() }
     }
 
-    /// Adds the lanes of a document, whose number is greater than all others.
+    /// Adds the lanes of a document.
     pub(crate) fn push(&mut self, doc: DocNo, lanes: &[u8]) {
-        self.places.resize(doc.0 as usize + 1, NOWHERE);
-        self.places[doc.0 as usize] = (self.lanes.len() / self.width) as u32;
+        self.places.set(doc, (self.lanes.len() / self.width) as u32);
         self.lanes.extend_from_slice(lanes);
     }
 
@@ -59,8 +58,9 @@ impl SignatureCache {
 
     /// The lanes of a document, if they are in memory.
     pub(crate) fn get(&self, doc: DocNo) -> Option<&[u8]> {
-        let place = *self.places.get(doc.0 as usize).filter(|place| **place != NOWHERE)?;
-        self.lanes.get(place as usize * self.width..)?.get(..self.width)
+        // That of no document is beyond all lanes.
+        let first = self.places.get(doc) as usize * self.width;
+        self.lanes.get(first..)?.get(..self.width)
     }
 
     /// Appends the lanes of a document, from memory or from the file.
@@ -77,5 +77,43 @@ impl SignatureCache {
             }
             None => view.with_signature(doc, |lanes, _| out.extend_from_slice(lanes)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::IndexOptions;
+
+    #[test]
+    fn documents_that_were_replaced_many_times_are_kept_like_new_ones() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let index = IndexOptions::new().create(folder.path().join("i.twx")).expect("an index");
+        // Each replacement gives a new number: the last ones are near 20,000.
+        for round in 0..100 {
+            let mut txn = index.begin_write().expect("a transaction");
+            for id in 0..200 {
+                txn.insert(&id.to_string(), &format!("text {id} of {round}")).expect("inserted");
+            }
+            txn.commit().expect("committed");
+        }
+        let snapshot = index.snapshot().expect("a snapshot");
+        let (view, width) = (snapshot.view(), snapshot.settings().lanes());
+        let documents = snapshot.len();
+        let kept = |budget| {
+            let cache = SignatureCache::read(&view, width, documents, budget).expect("read");
+            let mut kept = 0;
+            view.for_each_signature(|doc, lanes, _| {
+                kept += u64::from(cache.get(doc).is_some_and(|own| own == lanes));
+                ControlFlow::Continue(())
+            })
+            .expect("read");
+            assert!(cache.lanes.len() + cache.places.bytes() <= budget + width);
+            kept
+        };
+        assert_eq!(kept(usize::MAX >> 1), 200);
+        assert_eq!(kept(32 * 1024 + 200 * (width + 4)), 200);
+        let half = kept(17 * 1024 + 100 * width);
+        assert!((90..120).contains(&half), "{half}");
     }
 }
