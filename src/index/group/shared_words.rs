@@ -155,7 +155,10 @@ impl<'l> Sweep<'l> {
             for doc in group {
                 let block = (doc.0 / BLOCK) as usize;
                 let members = if last == Some(block) { 0 } else { group.len() as u64 };
-                sizes[block] += members + 1;
+                // A damaged row may name a document that is not there.
+                if let Some(size) = sizes.get_mut(block) {
+                    *size += members + 1;
+                }
                 last = Some(block);
             }
         })?;

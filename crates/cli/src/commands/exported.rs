@@ -229,6 +229,8 @@ pub(crate) struct LineReader<'s> {
     pub(crate) sketcher: &'s Sketcher,
     /// Whether the index stores texts, so that each line must have one.
     pub(crate) with_text: bool,
+    /// Whether the index has fingerprints of passages, which come from the text if it stores texts.
+    pub(crate) with_passages: bool,
     /// Whether the signatures were made with the Unicode tables of this program.
     pub(crate) same_tables: bool,
 }
@@ -239,7 +241,7 @@ pub(crate) struct LineReader<'s> {
 /// is not its own. If the signature was made with other Unicode tables, the text decides: its
 /// signature is taken, as `add` and `rebuild` do.
 pub(crate) fn read_line(line: &[u8], reader: LineReader<'_>) -> Result<Document, String> {
-    let LineReader { sketcher, with_text, same_tables } = reader;
+    let LineReader { sketcher, with_text, with_passages, same_tables } = reader;
     let lanes = sketcher.lanes();
     let found: DocumentIn<'_> = serde_json::from_slice(line).map_err(|error| json_error(&error))?;
     let signature = from_hex(&found.signature).ok_or("`signature` is not hexadecimal")?;
@@ -293,16 +295,17 @@ pub(crate) fn read_line(line: &[u8], reader: LineReader<'_>) -> Result<Document,
                 false => document.with_text_hash(own_hash, own_bytes),
             }
         }
-        None => {
-            let document = document.with_text_hash(hash, found.text_bytes.unwrap_or(0));
-            match &found.fingerprints {
-                Some(digits) => {
-                    let bytes = from_hex(digits).ok_or("`fingerprints` is not hexadecimal")?;
-                    document.with_fingerprints(&bytes).map_err(|error| error.to_string())?
-                }
-                None => document,
-            }
+        None => document.with_text_hash(hash, found.text_bytes.unwrap_or(0)),
+    };
+    let document = match &found.fingerprints {
+        Some(digits) if !with_text => {
+            let bytes = from_hex(digits).ok_or("`fingerprints` is not hexadecimal")?;
+            document.with_fingerprints(&bytes).map_err(|error| error.to_string())?
         }
+        None if with_passages && !with_text => {
+            return Err("no field `fingerprints`, which the index is to store".into());
+        }
+        _ => document,
     };
     Ok(match found.inserted {
         Some(seconds) => {
@@ -355,7 +358,12 @@ mod tests {
             line(&document.with_content(text)).expect("JSON")
         };
         let (one, other) = (document("one text of some length"), document("another text"));
-        let reader = LineReader { sketcher: &sketcher, with_text: true, same_tables: true };
+        let reader = LineReader {
+            sketcher: &sketcher,
+            with_text: true,
+            with_passages: false,
+            same_tables: true,
+        };
         let read = |line: &str| read_line(line.as_bytes(), reader);
         assert!(read(&one).is_ok() && read(&other).is_ok());
         let mixed = one.replace("one text of some length", "one text of same length");
@@ -385,7 +393,12 @@ mod tests {
         let forged = one.replace(&signature(&one), &signature(&other));
         let own = Document::sketch("a", "one text of some length", &sketcher).expect("valid");
         for with_text in [true, false] {
-            let reader = LineReader { sketcher: &sketcher, with_text, same_tables: true };
+            let reader = LineReader {
+                sketcher: &sketcher,
+                with_text,
+                with_passages: false,
+                same_tables: true,
+            };
             assert!(read_line(one.as_bytes(), reader).is_ok());
             let error = read_line(forged.as_bytes(), reader).expect_err("refused");
             assert!(error.contains("`signature` is not that of `text`"), "{error}");
@@ -405,7 +418,12 @@ mod tests {
             let document = Document::from_signature(id, signature).expect("a valid id");
             let document =
                 document.with_text_hash(hash, 17).inserted_at(time_of(-3).expect("a time"));
-            let reader = LineReader { sketcher: &sketcher(), with_text: false, same_tables: true };
+            let reader = LineReader {
+                sketcher: &sketcher(),
+                with_text: false,
+                with_passages: false,
+                same_tables: true,
+            };
             let line = line(&document).expect("JSON");
             let read = read_line(line.as_bytes(), reader).expect("read");
             assert_eq!(read.id(), id);
@@ -419,7 +437,12 @@ mod tests {
     fn a_document_from_another_program_needs_an_id_a_signature_and_a_size() {
         let hex = "ab".repeat(64);
         let sketcher = sketcher();
-        let reader = LineReader { sketcher: &sketcher, with_text: false, same_tables: true };
+        let reader = LineReader {
+            sketcher: &sketcher,
+            with_text: false,
+            with_passages: false,
+            same_tables: true,
+        };
         let read = |line: String| read_line(line.as_bytes(), reader);
         let least = format!("{{\"id\":\"a\",\"signature\":\"{hex}\",\"set_size\":20}}");
         let document = read(least).expect("enough");

@@ -177,6 +177,7 @@ impl ExportReader {
         let reader = LineReader {
             sketcher: index.sketcher(),
             with_text: index.settings().store_text,
+            with_passages: index.settings().winnowing.is_some(),
             same_tables: header.settings.unicode == UnicodeVersions::current(),
         };
         let read = |Line { number, text, .. }: Line<'_>| {

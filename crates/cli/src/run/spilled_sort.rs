@@ -13,13 +13,17 @@ pub struct SpilledSort<T> {
     most: usize,
     values: Vec<T>,
     bytes: usize,
-    files: Vec<File>,
+    /// Files of spilled values. Those of each level were merged from some of the level before.
+    levels: Vec<Vec<File>>,
 }
+
+/// The files that are merged into one, so that few are open at a time.
+const MERGED: usize = 32;
 
 impl<T: Ord + Serialize + DeserializeOwned> SpilledSort<T> {
     /// Keeps about this many bytes of values in memory.
     pub fn new(most: usize) -> Self {
-        Self { most, values: Vec::new(), bytes: 0, files: Vec::new() }
+        Self { most, values: Vec::new(), bytes: 0, levels: Vec::new() }
     }
 
     /// Adds a value that takes so many bytes.
@@ -31,17 +35,19 @@ impl<T: Ord + Serialize + DeserializeOwned> SpilledSort<T> {
 
     fn spill(&mut self) -> io::Result<()> {
         self.values.sort_unstable();
-        // The file has no name, so it goes when the process ends, however it ends.
-        let mut file = BufWriter::new(tempfile::tempfile()?);
-        for value in self.values.drain(..) {
-            let bytes = postcard::to_stdvec(&value).map_err(io::Error::other)?;
-            file.write_all(&(bytes.len() as u64).to_le_bytes())?;
-            file.write_all(&bytes)?;
-        }
-        let mut file = file.into_inner()?;
-        file.rewind()?;
-        self.files.push(file);
+        let mut file = written(self.values.drain(..).map(Ok))?;
         self.bytes = 0;
+        for level in 0.. {
+            if self.levels.len() == level {
+                self.levels.push(Vec::new());
+            }
+            let files = &mut self.levels[level];
+            files.push(file);
+            if files.len() < MERGED {
+                break;
+            }
+            file = written(Sorted::<T>::new(Vec::new(), std::mem::take(files))?)?;
+        }
         Ok(())
     }
 
@@ -49,13 +55,22 @@ impl<T: Ord + Serialize + DeserializeOwned> SpilledSort<T> {
     pub fn sorted(mut self) -> io::Result<Sorted<T>> {
         self.values.sort_unstable();
         self.values.reverse();
-        let files = self.files.into_iter().map(BufReader::new).collect();
-        let mut sorted = Sorted { values: self.values, files, next: BinaryHeap::new() };
-        for file in 0..sorted.files.len() {
-            sorted.read(file)?;
-        }
-        Ok(sorted)
+        Sorted::new(self.values, self.levels.into_iter().flatten().collect())
     }
+}
+
+/// A file of these values.
+fn written<T: Serialize>(values: impl Iterator<Item = io::Result<T>>) -> io::Result<File> {
+    // The file has no name, so it goes when the process ends, however it ends.
+    let mut file = BufWriter::new(tempfile::tempfile()?);
+    for value in values {
+        let bytes = postcard::to_stdvec(&value?).map_err(io::Error::other)?;
+        file.write_all(&(bytes.len() as u64).to_le_bytes())?;
+        file.write_all(&bytes)?;
+    }
+    let mut file = file.into_inner()?;
+    file.rewind()?;
+    Ok(file)
 }
 
 /// Sorted values of files and of memory.
@@ -68,6 +83,14 @@ pub struct Sorted<T> {
 }
 
 impl<T: Ord + DeserializeOwned> Sorted<T> {
+    fn new(values: Vec<T>, files: Vec<File>) -> io::Result<Self> {
+        let files: Vec<_> = files.into_iter().map(BufReader::new).collect();
+        let count = files.len();
+        let mut sorted = Self { values, files, next: BinaryHeap::new() };
+        (0..count).try_for_each(|file| sorted.read(file))?;
+        Ok(sorted)
+    }
+
     fn read(&mut self, file: usize) -> io::Result<()> {
         let mut length = [0; 8];
         match self.files[file].read_exact(&mut length) {
@@ -105,12 +128,14 @@ mod tests {
 
     #[test]
     fn values_come_in_order_from_files_and_memory() {
-        for (count, most) in [(0, 100), (5, 1 << 20), (1000, 300), (1000, 7000)] {
+        for (count, most) in [(0, 100), (5, 1 << 20), (1000, 300), (1000, 7000), (5000, 100)] {
             let mut sort = SpilledSort::new(most);
             let numbers: Vec<u64> = (0..count).map(|n| n * 7919 % 1009 / 2).collect();
             for number in &numbers {
                 sort.push((*number, format!("\"{number}\"\n")), 4).expect("written");
             }
+            let open: usize = sort.levels.iter().map(Vec::len).sum();
+            assert!(open < 3 * MERGED, "{open} files");
             let sorted = sort.sorted().expect("read");
             let sorted: Vec<u64> = sorted.map(|value| value.expect("read").0).collect();
             let mut expected = numbers;

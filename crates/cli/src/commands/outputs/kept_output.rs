@@ -101,12 +101,25 @@ enum OutputFormat {
 
 impl OutputFormat {
     /// Whether one output can hold records of both formats. Tables match if their headers are equal
-    /// apart from the byte order mark and the line end.
+    /// apart from the byte order mark, the line end, and quotes that a name does not need.
     fn is_like(&self, other: &Self) -> bool {
-        fn columns(header: &[u8]) -> &[u8] {
+        fn unquoted(part: &[u8]) -> &[u8] {
+            let inner = part.strip_prefix(b"\"").and_then(|part| part.strip_suffix(b"\""));
+            inner.filter(|inner| !inner.contains(&b'"')).unwrap_or(part)
+        }
+        fn part(part: &[u8]) -> (&[u8], Option<u8>) {
+            match part.split_last() {
+                Some((end @ (b',' | b'\t'), name)) => (unquoted(name), Some(*end)),
+                _ => (unquoted(part), None),
+            }
+        }
+        fn columns(header: &[u8]) -> Vec<(&[u8], Option<u8>)> {
             let header = header.strip_prefix(BYTE_ORDER_MARK).unwrap_or(header);
             let end = header.iter().rposition(|byte| !b"\r\n".contains(byte));
-            header.get(..end.map_or(0, |last| last + 1)).unwrap_or_default()
+            let header = header.get(..end.map_or(0, |last| last + 1)).unwrap_or_default();
+            // A name with a delimiter is in several parts, of which none has quotes at both ends.
+            let parts = header.split_inclusive(|byte| b",\t".contains(byte));
+            parts.map(part).collect()
         }
         match (self, other) {
             (Self::Rows(one), Self::Rows(other)) => columns(one) == columns(other),
