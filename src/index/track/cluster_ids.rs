@@ -5,6 +5,7 @@ use crate::store::{ClusterRows, DocNo};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What happened to a tracked cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +51,10 @@ enum Node {
 
 /// Documents and clusters that are joined to each other: a forest, in which each root stands for
 /// one group. The nodes of new documents have the first numbers, in the order of the documents.
-#[derive(Clone)]
+///
+/// Threads join nodes at the same time, without locks (R. J. Anderson, H. Woll, *Wait-free parallel
+/// algorithms for the union-find problem*, 1991). A parent has a smaller number than its children,
+/// so there are no cycles, whichever thread is faster.
 pub(super) struct Joins {
     /// The first new document, and the number of new documents.
     new: (DocNo, u32),
@@ -59,7 +63,7 @@ pub(super) struct Joins {
     /// The nodes after those of new documents.
     others: Vec<Node>,
     /// The parent of each node. A root is its own parent.
-    parents: Vec<u32>,
+    parents: Vec<AtomicU32>,
     of_document: FxHashMap<DocNo, u32>,
     of_cluster: FxHashMap<u64, u32>,
 }
@@ -71,7 +75,7 @@ impl Joins {
             new: (first, count),
             restored: FxHashMap::default(),
             others: Vec::new(),
-            parents: (0..count).collect(),
+            parents: (0..count).map(AtomicU32::new).collect(),
             of_document: FxHashMap::default(),
             of_cluster: FxHashMap::default(),
         }
@@ -85,11 +89,6 @@ impl Joins {
         }
     }
 
-    /// Whether a document has a node: it is new, stands for itself or was placed.
-    pub(super) fn has(&self, doc: DocNo) -> bool {
-        self.place_among_new(doc).is_some() || self.of_document.contains_key(&doc)
-    }
-
     /// Gives a document that is tracked the node of its cluster, or one of its own.
     pub(super) fn place(&mut self, doc: DocNo, cluster: Option<u64>) {
         match cluster {
@@ -101,9 +100,9 @@ impl Joins {
         }
     }
 
-    /// The node of a document that has one.
-    pub(super) fn node(&mut self, doc: DocNo) -> u32 {
-        self.number(Node::Document(doc, None))
+    /// The node of a document, if it has one.
+    pub(super) fn node(&self, doc: DocNo) -> Option<u32> {
+        self.place_among_new(doc).or_else(|| self.of_document.get(&doc).copied())
     }
 
     fn place_among_new(&self, doc: DocNo) -> Option<u32> {
@@ -123,7 +122,7 @@ impl Joins {
         };
         if *number == next {
             self.others.push(node);
-            self.parents.push(next);
+            self.parents.push(AtomicU32::new(next));
         }
         *number
     }
@@ -141,37 +140,36 @@ impl Joins {
     }
 
     /// The node that stands for the group of a node, until the group is joined to another.
-    pub(super) fn root(&mut self, mut node: u32) -> u32 {
+    pub(super) fn root(&self, mut node: u32) -> u32 {
+        // Nothing but these numbers passes between threads.
+        const ORDER: Ordering = Ordering::Relaxed;
         loop {
-            let parent = self.parents[node as usize];
+            let parent = self.parents[node as usize].load(ORDER);
             if parent == node {
                 return node;
             }
-            let grandparent = self.parents[parent as usize];
-            self.parents[node as usize] = grandparent;
+            let grandparent = self.parents[parent as usize].load(ORDER);
+            // If another thread was faster, the way is as short already.
+            let _ = self.parents[node as usize].compare_exchange(parent, grandparent, ORDER, ORDER);
             node = grandparent;
         }
     }
 
     /// Whether two nodes belong to one group.
-    pub(super) fn are_joined(&mut self, a: u32, b: u32) -> bool {
+    pub(super) fn are_joined(&self, a: u32, b: u32) -> bool {
         a == b || self.root(a) == self.root(b)
     }
 
     /// Joins the groups of two nodes, and returns the root of both.
-    pub(super) fn join(&mut self, a: u32, b: u32) -> u32 {
-        let (a, b) = (self.root(a), self.root(b));
-        self.parents[a.max(b) as usize] = a.min(b);
-        a.min(b)
-    }
-
-    /// Joins what others have joined.
-    pub(super) fn absorb(&mut self, mut others: Self) {
-        for number in 0..others.parents.len() as u32 {
-            let root = others.root(number);
-            if root != number {
-                let [a, b] = [number, root].map(|number| self.number(others.at(number)));
-                self.join(a, b);
+    pub(super) fn join(&self, a: u32, b: u32) -> u32 {
+        const ORDER: Ordering = Ordering::Relaxed;
+        loop {
+            let (a, b) = (self.root(a), self.root(b));
+            let (first, second) = (a.min(b), a.max(b));
+            let joined =
+                self.parents[second as usize].compare_exchange(second, first, ORDER, ORDER);
+            if a == b || joined.is_ok() {
+                return first;
             }
         }
     }

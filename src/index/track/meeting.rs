@@ -3,9 +3,12 @@
 use crate::error::Result;
 use crate::index::track::cluster_ids::Joins;
 use crate::index::track::comparer::{Comparer, Criteria};
-use crate::store::{ChunkTable, ClusterRows, DocNo, DocTable, RecentLanes, View, parallel};
-use rustc_hash::FxHashMap;
+use crate::store::{ChunkTable, ClusterRows, DocNo, DocTable, RecentLanes, View, Watch, parallel};
 use std::cmp::Reverse;
+use std::time::{Duration, Instant};
+
+/// A bucket of more documents may take long.
+const CROWDED: usize = 1024;
 
 /// Buckets with their documents, by number.
 #[derive(Default)]
@@ -48,15 +51,10 @@ impl SharedBuckets {
 
 /// Documents that meet in buckets, and are joined if they are similar.
 pub(super) struct Meeting<'v, P, D> {
-    first: Worker<'v, P, D>,
-    /// One for each other thread.
-    others: Vec<Worker<'v, P, D>>,
-    /// The clusters of documents that are tracked already, as far as they were looked up.
-    clusters: KnownClusters,
+    joins: Joins,
+    /// One for each thread.
+    workers: Vec<Worker<'v, P, D>>,
 }
-
-/// The cluster of each document that is known to be in one, or in none.
-type KnownClusters = FxHashMap<DocNo, Option<u64>>;
 
 impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
     /// A meeting of documents that are similar by these criteria. `joins` has the documents that
@@ -68,12 +66,11 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
         recent: &RecentLanes,
     ) -> Self {
         let threads = rayon::current_num_threads();
-        let worker = |joins| {
+        let worker = |_| {
             let comparer = Comparer::new(view, criteria, recent.clone(), threads);
-            Worker { comparer, joins, members: Vec::new(), groups: Vec::new() }
+            Worker { comparer, members: Vec::new(), groups: Vec::new() }
         };
-        let others = (1..threads).map(|_| worker(joins.clone())).collect();
-        Self { first: worker(joins), others, clusters: FxHashMap::default() }
+        Self { joins, workers: (0..threads).map(worker).collect() }
     }
 
     /// Compares the new documents of each bucket with all others of it, and joins those that are
@@ -83,31 +80,43 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
         buckets: &[SharedBuckets],
         is_new: impl Fn(DocNo) -> bool + Sync,
         rows: &ClusterRows<'_>,
+        watch: &mut Watch<'_>,
     ) -> Result<()> {
+        /// The time between two looks at whether to stop.
+        const SLICE: Duration = Duration::from_millis(200);
         let documents: usize = buckets.iter().map(SharedBuckets::documents).sum();
         let shared = documents >= parallel::MIN_DOCUMENTS;
-        self.look_up_clusters(buckets, shared, rows)?;
-        let clusters = &self.clusters;
-        let workers: Vec<_> = [&mut self.first].into_iter().chain(&mut self.others).collect();
+        self.place(buckets, shared, rows)?;
+        let Self { joins, workers } = self;
         let parts = parts_of(buckets, workers.len());
-        let meet = |(worker, buckets): (&mut Worker<'v, P, D>, Vec<&[DocNo]>)| {
-            buckets.iter().try_for_each(|docs| worker.meet(docs, &is_new, clusters))
-        };
-        let met = parallel::map(workers.into_iter().zip(parts).collect(), shared, meet);
-        met.into_iter().collect()
+        let task = |buckets| Task { buckets, next: 0, place: 0 };
+        let mut tasks: Vec<_> = workers.iter_mut().zip(parts.into_iter().map(task)).collect();
+        loop {
+            let until = Instant::now() + SLICE;
+            let go_on = |(worker, task): &mut (&mut Worker<'v, P, D>, Task<'_>)| {
+                worker.go_on(task, &is_new, joins, until)
+            };
+            let done = parallel::map(tasks.iter_mut().collect(), shared, go_on);
+            done.into_iter().collect::<Result<()>>()?;
+            tasks.retain(|(_, task)| task.next < task.buckets.len());
+            if tasks.is_empty() {
+                return Ok(());
+            }
+            watch.advance_now(0)?;
+        }
     }
 
-    /// Learns the clusters of the documents in these buckets, except of new ones and of those that
-    /// stand for themselves, on all threads if that is worth it.
-    fn look_up_clusters(
+    /// Gives nodes to the documents in these buckets that have none, by their clusters: new
+    /// documents and those that stand for themselves have some.
+    fn place(
         &mut self,
         buckets: &[SharedBuckets],
         shared: bool,
         rows: &ClusterRows<'_>,
     ) -> Result<()> {
-        let Self { first, clusters, .. } = self;
+        let joins = &self.joins;
         let unknown = |shared: &SharedBuckets| {
-            let is_unknown = |doc: &DocNo| !first.joins.has(*doc) && !clusters.contains_key(doc);
+            let is_unknown = |doc: &DocNo| joins.node(*doc).is_none();
             let mut docs: Vec<DocNo> = shared.docs.iter().copied().filter(is_unknown).collect();
             docs.sort_unstable();
             docs.dedup();
@@ -118,16 +127,23 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
         unknown.sort();
         unknown.dedup();
         let found = rows.clusters_of(&unknown)?;
-        self.clusters.extend(unknown.into_iter().zip(found));
+        unknown.into_iter().zip(found).for_each(|(doc, cluster)| self.joins.place(doc, cluster));
         Ok(())
     }
 
     /// What is joined.
     pub(super) fn into_joins(self) -> Joins {
-        let mut joins = self.first.joins;
-        self.others.into_iter().for_each(|worker| joins.absorb(worker.joins));
-        joins
+        self.joins
     }
+}
+
+/// The buckets of one thread, and how far it has come.
+struct Task<'b> {
+    buckets: Vec<&'b [DocNo]>,
+    /// The number of the next bucket.
+    next: usize,
+    /// How many of its documents were compared.
+    place: usize,
 }
 
 /// Divides buckets into parts that take about the same time.
@@ -158,10 +174,9 @@ fn parts_of(buckets: &[SharedBuckets], parts: usize) -> Vec<Vec<&[DocNo]>> {
     divided.into_iter().map(|(_, part)| part).collect()
 }
 
-/// What one thread compares, and has joined.
+/// What one thread compares.
 struct Worker<'v, P, D> {
     comparer: Comparer<'v, P, D>,
-    joins: Joins,
     /// The documents of one bucket.
     members: Vec<Member>,
     /// Those that were met so far, by what they are joined to.
@@ -188,52 +203,66 @@ struct Group {
 }
 
 impl<P: ChunkTable, D: DocTable> Worker<'_, P, D> {
-    /// Compares the new documents of a bucket with all others, and joins those that are similar.
-    /// The last document is new.
-    fn meet(
+    /// Compares the documents of the next buckets of a task: of all, or until a time if one has
+    /// many.
+    fn go_on(
         &mut self,
-        docs: &[DocNo],
+        task: &mut Task<'_>,
         is_new: impl Fn(DocNo) -> bool,
-        clusters: &KnownClusters,
+        joins: &Joins,
+        until: Instant,
     ) -> Result<()> {
-        if let [earlier, doc] = *docs {
-            return self.meet_two(earlier, doc, clusters);
-        }
-        self.members.clear();
-        let mut roots = None;
-        let mut are_joined = true;
-        for &doc in docs {
-            let is_new = is_new(doc);
-            let node = self.node(doc, clusters);
-            let root = self.joins.root(node);
-            are_joined &= *roots.get_or_insert(root) == root;
-            self.members.push(Member { doc, is_new, node, earlier: None });
-        }
-        if are_joined {
-            return Ok(());
-        }
-        self.comparer.begin_bucket(docs.len());
-        // An old document is often joined to the new one before it must be compared.
-        let members = self.members.iter().enumerate().filter(|(_, member)| member.is_new);
-        self.comparer.bring(members.map(|(place, member)| (place, member.doc)));
-        self.groups.clear();
-        for place in 0..docs.len() {
-            self.meet_earlier(place)?;
+        while let Some(docs) = task.buckets.get(task.next) {
+            match (*docs, task.place) {
+                ([earlier, doc], _) => self.meet_two(*earlier, *doc, joins)?,
+                (docs, 0) => self.begin(docs, &is_new, joins),
+                _ => {}
+            }
+            while task.place < self.members.len() {
+                self.meet_earlier(task.place, joins)?;
+                task.place += 1;
+                if docs.len() > CROWDED && Instant::now() >= until {
+                    return Ok(());
+                }
+            }
+            self.members.clear();
+            (task.next, task.place) = (task.next + 1, 0);
         }
         Ok(())
     }
 
+    /// Goes on to a bucket, whose last document is new. It has no members if all are joined.
+    fn begin(&mut self, docs: &[DocNo], is_new: impl Fn(DocNo) -> bool, joins: &Joins) {
+        let member = |doc| {
+            let node = joins.node(doc)?;
+            Some(Member { doc, is_new: is_new(doc), node, earlier: None })
+        };
+        self.members.extend(docs.iter().filter_map(|doc| member(*doc)));
+        let mut roots = self.members.iter().map(|member| joins.root(member.node));
+        let first = roots.next();
+        if roots.all(|root| Some(root) == first) {
+            self.members.clear();
+            return;
+        }
+        self.comparer.begin_bucket(self.members.len());
+        // An old document is often joined to the new one before it must be compared.
+        let members = self.members.iter().enumerate().filter(|(_, member)| member.is_new);
+        self.comparer.bring(members.map(|(place, member)| (place, member.doc)));
+        self.groups.clear();
+    }
+
     /// Compares the document at a place of the bucket with those before it.
-    fn meet_earlier(&mut self, place: usize) -> Result<()> {
+    fn meet_earlier(&mut self, place: usize, joins: &Joins) -> Result<()> {
         let Member { is_new, node, .. } = self.members[place];
-        let mut root = self.joins.root(node);
+        let mut root = joins.root(node);
         let mut own = None;
         for at in 0..self.groups.len() {
+            // Other threads may have joined the group to another meanwhile.
             let Group { root: other, last } = self.groups[at];
-            let mut joined = root == other;
+            let mut joined = root == joins.root(other);
             if is_new && !joined && self.is_similar_to_one(place, last)? {
                 let both = [root, other];
-                root = self.joins.join(root, other);
+                root = joins.join(root, other);
                 let groups = self.groups.iter_mut().filter(|group| both.contains(&group.root));
                 groups.for_each(|group| group.root = root);
                 joined = true;
@@ -271,20 +300,13 @@ impl<P: ChunkTable, D: DocTable> Worker<'_, P, D> {
     }
 
     /// Most buckets have two documents. The second one is new.
-    fn meet_two(&mut self, earlier: DocNo, doc: DocNo, clusters: &KnownClusters) -> Result<()> {
-        let (other, node) = (self.node(earlier, clusters), self.node(doc, clusters));
-        if !self.joins.are_joined(node, other) && self.comparer.are_two_similar(doc, earlier)? {
-            self.joins.join(node, other);
+    fn meet_two(&mut self, earlier: DocNo, doc: DocNo, joins: &Joins) -> Result<()> {
+        let (Some(other), Some(node)) = (joins.node(earlier), joins.node(doc)) else {
+            return Ok(());
+        };
+        if !joins.are_joined(node, other) && self.comparer.are_two_similar(doc, earlier)? {
+            joins.join(node, other);
         }
         Ok(())
-    }
-    /// The node of a document. One that is tracked stands for its cluster.
-    fn node(&mut self, doc: DocNo, clusters: &KnownClusters) -> u32 {
-        if !self.joins.has(doc)
-            && let Some(cluster) = clusters.get(&doc)
-        {
-            self.joins.place(doc, *cluster);
-        }
-        self.joins.node(doc)
     }
 }

@@ -128,7 +128,7 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
                 for equal in words.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1) {
                     shared.push(equal.iter().map(|(_, doc)| *doc));
                 }
-                self.meeting.meet(&[shared], |_| true, rows)?;
+                self.meeting.meet(&[shared], |_| true, rows, self.watch)?;
             }
         }
         Ok(())
@@ -148,10 +148,11 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
                 shared.push(all.docs().iter().copied());
             }
             if shared.documents() >= WALKED {
-                self.meeting.meet(&[std::mem::take(&mut shared)], is_new, rows)?;
+                let shared = [std::mem::take(&mut shared)];
+                self.meeting.meet(&shared, is_new, rows, self.watch)?;
             }
         }
-        self.meeting.meet(&[shared], is_new, rows)
+        self.meeting.meet(&[shared], is_new, rows, self.watch)
     }
 
     /// Looks up the buckets of the new documents with these numbers. All their lanes are among
@@ -167,7 +168,7 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
             true => self.shared_with_tail(new),
             false => self.shared_by_words(new, lanes),
         };
-        self.meeting.meet(&shared?, is_new, rows)
+        self.meeting.meet(&shared?, is_new, rows, self.watch)
     }
 
     /// The buckets that new documents share, by a pass through the tail. All new documents are in
