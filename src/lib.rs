@@ -48,7 +48,8 @@
 //! - [`Snapshot`] is the state after one commit. A [`Query`] asks it which documents are similar
 //!   and gives [`Matches`]. [`Pairs`] walks all similar pairs; [`Clustering`] puts them together to
 //!   [`Clusters`].
-//! - [`Work`] is long work that has not begun: it can be watched and stopped.
+//! - [`Work`] is long work that has not begun: it can be watched and stopped. [`with_threads`] is
+//!   for programs that fork.
 //! - [`Content`] is what a document is given as: a text, a set of [`Tokens`], or [`Weights`].
 //! - [`Shingler`] and [`Sketcher`] turn it into [`Signature`]s without a file, and
 //!   [`Signature::similarity`] compares two.
@@ -129,6 +130,7 @@ mod params;
 mod sketch;
 mod store;
 mod text;
+mod threads;
 
 pub use error::{Error, ErrorKind, Result};
 pub use estimate::{
@@ -159,3 +161,4 @@ pub use text::{
     Content, Form, Normalization, Shingle, ShingleStream, Shingler, Tokens, UnicodeVersions,
     Weights, Whitespace,
 };
+pub use threads::{is_forked, with_threads};

@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The layers of the library. Each uses only those before it.
-const LAYERS: [&str; 11] = [
+const LAYERS: [&str; 12] = [
     "error",
     "hash",
     "params",
     "text",
+    "threads",
     "sketch",
     "estimate",
     "lsh",

@@ -667,7 +667,7 @@ twindex_status twindex_txn_insert_unless_similar(twindex_txn *txn,
                                                  twindex_error *error);
 
 // Inserts a document by its signature, which the sketcher of this index made. An index that stores
-// texts takes none. `insertion` and `outcome` may be null.
+// texts, or has passages, takes none. `insertion` and `outcome` may be null.
 //
 // Ownership: `*outcome` belongs to the transaction, until the next call with it.
 twindex_status twindex_txn_insert_signature(twindex_txn *txn,
@@ -878,7 +878,8 @@ twindex_status twindex_ids_next(twindex_ids *ids, twindex_string *id, twindex_er
 // Frees a list of ids. Null is fine.
 void twindex_ids_free(twindex_ids *ids);
 
-// Finds the clusters of similar documents. `options` may be null. The progress counts documents.
+// Finds the clusters of similar documents. `options` may be null. The progress counts steps of the
+// search, some for each document.
 //
 // Ownership: the caller frees `*clusters` with twindex_clusters_free. It is null after an error.
 twindex_status twindex_clusters_find(const twindex_snapshot *snapshot,

@@ -87,6 +87,10 @@ pub(crate) unsafe fn path<'a>(
         use std::os::unix::ffi::OsStrExt;
         // SAFETY: the caller promises the same.
         let bytes = unsafe { bytes(argument, data, length) }?;
+        if bytes.is_empty() || bytes.contains(&0) {
+            let what = if bytes.is_empty() { "is empty" } else { "has a NUL" };
+            return Err(Failure::misuse(format_args!("{argument} {what}: expected a path")));
+        }
         Ok(Path::new(std::ffi::OsStr::from_bytes(bytes)))
     }
     #[cfg(not(unix))]
@@ -104,11 +108,28 @@ fn silence_panics() {
 /// Does work, whose panics stop here.
 pub(crate) fn contained<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
     silence_panics();
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+    let caught = || catch_unwind(AssertUnwindSafe(work));
+    on_threads(caught).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
         Failure::defect(text.unwrap_or("no reason given"))
     })
+}
+
+/// Does work on threads of this process, also if it was forked.
+fn on_threads<T>(work: impl FnOnce() -> T) -> T {
+    struct Moved<T>(T);
+    // SAFETY: the thread of the caller waits until the work is done, so it is done by one thread at
+    // a time. What it uses has no thread of its own: handles may change threads between calls.
+    unsafe impl<T> Send for Moved<T> {}
+    impl<T> Moved<T> {
+        // A method takes the whole value into the closure, not its field.
+        fn get(self) -> T {
+            self.0
+        }
+    }
+    let work = Moved(work);
+    twindex::with_threads(move || Moved(work.get()())).get()
 }
 
 /// Frees a handle.

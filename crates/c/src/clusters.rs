@@ -61,6 +61,10 @@ unsafe impl Growing for ClustersOptions {
 
 impl ClustersOptions {
     fn linkage(&self) -> Result<Linkage, Failure> {
+        if self.reserved != 0 {
+            let reserved = self.reserved;
+            return Err(Failure::invalid(format_args!("reserved is {reserved}: expected 0")));
+        }
         match self.linkage {
             0 | TWINDEX_LINKAGE_REPRESENTATIVE => Ok(Linkage::Representative),
             TWINDEX_LINKAGE_CONNECTED => Ok(Linkage::Connected),
@@ -139,7 +143,8 @@ impl Reading {
     }
 }
 
-/// Finds the clusters of similar documents. `options` may be null. The progress counts documents.
+/// Finds the clusters of similar documents. `options` may be null. The progress counts steps of the
+/// search, some for each document.
 ///
 /// Ownership: the caller frees `*clusters` with twindex_clusters_free. It is null after an error.
 #[unsafe(no_mangle)]

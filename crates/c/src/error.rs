@@ -73,12 +73,22 @@ fn path_bytes(path: &Path) -> Vec<u8> {
     path.as_os_str().as_encoded_bytes().to_vec()
 }
 
+/// A message as one line of C, which a NUL would end.
+fn on_one_line(message: &str) -> String {
+    let character = |character: char| match character {
+        '\0' => "\\0".to_owned(),
+        character if character.is_control() => character.escape_default().to_string(),
+        character => character.to_string(),
+    };
+    message.chars().map(character).collect()
+}
+
 impl ErrorHandle {
     pub(crate) fn set(&mut self, failure: Failure) {
         let Failure { status, message, path } = failure;
         *self = Self {
             status,
-            message: nul_terminated(message.into_bytes()),
+            message: nul_terminated(on_one_line(&message).into_bytes()),
             path: nul_terminated(path),
         };
     }

@@ -239,7 +239,7 @@ unsafe fn insert_text(
 }
 
 /// Inserts a document by its signature, which the sketcher of this index made. An index that stores
-/// texts takes none. `insertion` and `outcome` may be null.
+/// texts, or has passages, takes none. `insertion` and `outcome` may be null.
 ///
 /// Ownership: `*outcome` belongs to the transaction, until the next call with it.
 #[unsafe(no_mangle)]

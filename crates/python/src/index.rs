@@ -5,7 +5,7 @@ use crate::error::{invalid, raise};
 use crate::handle::{Handle, Open, share};
 use crate::inserting::{Committing, Making, Manner, insert_rows};
 use crate::merging;
-use crate::process::{detached, is_forked};
+use crate::process::detached;
 use crate::reader::Reader;
 use crate::results::{Inserted, Match};
 use crate::rows::{Kind, Names, Rows};
@@ -87,7 +87,7 @@ pub(crate) fn open<'py>(
     };
     let mut options = wanted.options()?.wait(seconds(wait)?);
     // In a forked child, the wait is on a thread of the library, which must not call Python.
-    if !is_forked() {
+    if !twindex::is_forked() {
         options = options.give_up_if(signalled);
     }
     if let Some(bytes) = cache_bytes {

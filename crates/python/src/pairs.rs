@@ -6,7 +6,7 @@
 use crate::arrow::stream_capsule;
 use crate::error::{named, raise};
 use crate::handle::Shared;
-use crate::process::{Own, with_threads};
+use crate::process::Own;
 use crate::results::hashed;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
@@ -18,7 +18,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use twindex::Snapshot;
+use twindex::{Snapshot, with_threads};
 use twindex_columns::{pair_batch, pair_schema};
 
 /// The results that the thread sends at once.

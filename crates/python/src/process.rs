@@ -2,10 +2,8 @@
 
 use crate::error::named;
 use pyo3::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::process;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use twindex::with_threads;
 
 /// A value that only the process that made it may use.
 ///
@@ -66,40 +64,4 @@ fn forked() -> PyErr {
 /// Calls the library, while other threads of Python go on.
 pub(crate) fn detached<T: Send>(py: Python<'_>, call: impl FnOnce() -> T + Send) -> T {
     py.detach(|| with_threads(call))
-}
-
-/// Runs a call of the library, which may share its work out between threads.
-///
-/// The threads of a parent process do not exist in a child that was forked from it. There, the call
-/// runs on threads of the child's own.
-pub(crate) fn with_threads<T: Send>(call: impl FnOnce() -> T + Send) -> T {
-    static OF_CHILD: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
-    if !is_forked() {
-        return call();
-    }
-    let me = process::id();
-    let mut kept = OF_CHILD.lock().unwrap_or_else(PoisonError::into_inner);
-    let pool = match kept.as_ref() {
-        Some((owner, pool)) if *owner == me => Some(Arc::clone(pool)),
-        _ => {
-            let made = ThreadPoolBuilder::new().build().ok().map(Arc::new);
-            let foreign = std::mem::replace(&mut *kept, made.clone().map(|pool| (me, pool)));
-            // Its threads do not exist here, so nobody would answer when it is told to end.
-            std::mem::forget(foreign);
-            made
-        }
-    };
-    drop(kept);
-    match pool {
-        Some(pool) => pool.install(call),
-        None => call(),
-    }
-}
-
-/// Whether this process was forked from one that had called the library.
-pub(crate) fn is_forked() -> bool {
-    static FIRST: AtomicU32 = AtomicU32::new(0);
-    let me = process::id();
-    let first = FIRST.compare_exchange(0, me, Ordering::SeqCst, Ordering::SeqCst);
-    first.is_err() && first != Err(me)
 }

@@ -4,7 +4,6 @@
 //! Python, so that Python is never called from the library's threads.
 
 use crate::error::{named, raise};
-use crate::process::with_threads;
 use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -14,7 +13,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
-use twindex::{Progress, Work};
+use twindex::{Progress, Work, with_threads};
 
 /// The time between two looks at signals and progress.
 const TICK: Duration = Duration::from_millis(50);

@@ -1,4 +1,5 @@
 //! Errors of the library as errors of SQL.
+#![expect(unsafe_code, reason = "work of a connection may move to another thread")]
 
 use rusqlite::{Error, Result, ffi};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
@@ -14,6 +15,18 @@ pub(crate) fn of_library(error: twindex::Error) -> Error {
     failure(error.with_causes())
 }
 
+/// An error of a query that the extension runs. Where it has a code that programs look at, such as
+/// that of a database that is locked, it keeps the code and gets the usual message: SQLite takes
+/// one or the other from a function.
+pub(crate) fn of_query(error: Error) -> Error {
+    match error {
+        Error::SqliteFailure(code, Some(_)) if code.extended_code != ffi::SQLITE_ERROR => {
+            Error::SqliteFailure(code, None)
+        }
+        error => error,
+    }
+}
+
 /// Keeps panics from writing to standard error. The extension has a standard library of its own, so
 /// the hook is not the program's.
 pub(crate) fn silence_panics() {
@@ -21,9 +34,26 @@ pub(crate) fn silence_panics() {
     ONCE.call_once(|| set_hook(Box::new(|_| {})));
 }
 
+/// Does work on threads of this process, also if it was forked.
+fn on_threads<T>(work: impl FnOnce() -> T) -> T {
+    struct Moved<T>(T);
+    // SAFETY: the thread of the caller waits until the work is done, so it is done by one thread at
+    // a time, which is all that SQLite wants of a connection.
+    unsafe impl<T> Send for Moved<T> {}
+    impl<T> Moved<T> {
+        // A method takes the whole value into the closure, not its field.
+        fn get(self) -> T {
+            self.0
+        }
+    }
+    let work = Moved(work);
+    twindex::with_threads(move || Moved(work.get()())).get()
+}
+
 /// Does work whose panics become errors: they must not reach SQLite.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+    let caught = || catch_unwind(AssertUnwindSafe(work));
+    on_threads(caught).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
         let text = text.unwrap_or("no reason given");

@@ -8,7 +8,7 @@ use rusqlite::types::Value;
 use std::ffi::{CStr, c_int};
 use std::sync::Arc;
 use std::vec::IntoIter;
-use twindex::{Match, Snapshot};
+use twindex::{Match, Snapshot, Weights};
 
 pub(crate) struct Similar;
 
@@ -30,7 +30,11 @@ impl Function for Similar {
         if let Some(threshold) = number(threshold.into(), "the threshold")? {
             query = query.threshold(threshold);
         }
-        let matches = query.by_text(&asked).map_err(of_library)?;
+        let matches = match snapshot.settings().weighted {
+            true => Weights::from_export(&asked).and_then(|weights| query.by_content(&weights)),
+            false => query.by_text(&asked),
+        };
+        let matches = matches.map_err(of_library)?;
         let matches: Vec<Match> = matches.into_iter().collect();
         Ok(Some(Found { rest: matches.into_iter(), current: None }))
     }

@@ -1,7 +1,7 @@
 //! `twindex_sync(path, 'SELECT id, text ...')`: makes an index follow the rows of a query.
 #![expect(unsafe_code, reason = "a function runs a query on the connection that called it")]
 
-use crate::error::{failure, guarded, of_library};
+use crate::error::{failure, guarded, of_library, of_query};
 use crate::values::text;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::{Connection, Result, Statement};
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
-use twindex::{Index, SyncRun};
+use twindex::{Index, SyncRun, Weights, with_threads};
 
 /// How long it waits for another process that writes to the index.
 const WAIT: Duration = Duration::from_secs(5);
@@ -33,7 +33,7 @@ fn sync(context: &Context<'_>) -> Result<String> {
     let sql = sql.ok_or_else(|| failure("twindex_sync: the query is NULL"))?;
     // SAFETY: the connection is used during this call only, on its thread.
     let db = unsafe { context.get_connection() }?;
-    let mut select = db.prepare(&sql)?;
+    let mut select = db.prepare(&sql).map_err(of_query)?;
     let columns = select.column_count();
     if !select.readonly() {
         return Err(failure("twindex_sync: the query changes the database; expected a SELECT"));
@@ -48,7 +48,8 @@ fn sync(context: &Context<'_>) -> Result<String> {
     crate::databases::refuse_database(Path::new(&*path))?;
     let index = Index::options().wait(WAIT).open_or_create(&*path).map_err(of_library)?;
     let mut txn = index.begin_write().map_err(of_library)?;
-    let (run, left_out) = follow(&mut select, txn.sync())?;
+    let weighted = index.settings().weighted;
+    let (run, left_out) = follow(&mut select, txn.sync(), weighted)?;
     let synced = run.finish().map_err(of_library)?;
     txn.commit().map_err(of_library)?;
     // What is in memory goes into sorted runs, so that the next opening does not read it again.
@@ -62,13 +63,18 @@ fn sync(context: &Context<'_>) -> Result<String> {
 
 /// Gives all rows of the query to the index, which compares a batch of them on another thread while
 /// the next one is read. Returns the run, and how many rows have a NULL and were left out.
-fn follow<'t>(select: &mut Statement<'_>, mut run: SyncRun<'t>) -> Result<(SyncRun<'t>, u64)> {
+fn follow<'t>(
+    select: &mut Statement<'_>,
+    mut run: SyncRun<'t>,
+    weighted: bool,
+) -> Result<(SyncRun<'t>, u64)> {
     let (send, batches) = sync_channel::<Batch>(1);
     thread::scope(|scope| {
         let compare = move || {
-            batches.iter().try_for_each(|batch| run.contents(&batch.rows()))?;
+            batches.iter().try_for_each(|batch| compare(&mut run, &batch, weighted))?;
             Ok(run)
         };
+        let compare = || with_threads(compare);
         let compared = thread::Builder::new().name("twindex_sync".into());
         let compared = compared.spawn_scoped(scope, compare);
         let compared = compared.map_err(|error| failure(format!("no thread: {error}")))?;
@@ -80,11 +86,21 @@ fn follow<'t>(select: &mut Statement<'_>, mut run: SyncRun<'t>) -> Result<(SyncR
     })
 }
 
+/// Gives a batch to the index.
+fn compare(run: &mut SyncRun<'_>, batch: &Batch, weighted: bool) -> twindex::Result<()> {
+    if !weighted {
+        return run.contents(&batch.rows());
+    }
+    let rows = batch.rows().into_iter();
+    let rows = rows.map(|(id, text)| Ok((id, Weights::from_export(text)?)));
+    run.contents(&rows.collect::<twindex::Result<Vec<_>>>()?)
+}
+
 /// Sends the rows in batches. Returns how many were left out.
 fn read(select: &mut Statement<'_>, send: &SyncSender<Batch>) -> Result<u64> {
     let (mut batch, mut left_out) = (Batch::default(), 0);
-    let mut rows = select.query([])?;
-    while let Some(row) = rows.next()? {
+    let mut rows = select.query([]).map_err(of_query)?;
+    while let Some(row) = rows.next().map_err(of_query)? {
         let Some(id) = text(row.get_ref(0)?, "an id")? else {
             left_out += 1;
             continue;

@@ -12,6 +12,7 @@ use rusqlite::vtab::{
 use rusqlite::{Result, ffi};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_int};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use twindex::Snapshot;
@@ -85,6 +86,7 @@ unsafe impl<'vtab, F: Function + 'vtab> VTab<'vtab> for Table<F> {
                 constraint.operator(),
                 IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ
                     | IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_IS
+                    | IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_ISNULL
             );
             if equals {
                 match constraint.is_usable() {
@@ -164,24 +166,51 @@ impl<F: Function> Cursor<'_, F> {
         self.arguments = (0..F::ARGUMENTS.len()).map(argument).collect::<Result<_>>()?;
         let path = self.arguments.first().map_or(Ok(None), |path| text(path.into(), "the path"))?;
         let path = path.ok_or_else(|| failure(format!("{}: the path is NULL", F::NAME)))?;
-        self.rows = F::rows(self.indexes.snapshot(&path)?, &self.arguments)?;
+        let snapshot = self.indexes.snapshot(&path)?;
+        let rows = F::rows(snapshot, &self.arguments);
+        self.rows = rows.inspect_err(|_| self.indexes.has_failed(&path))?;
+        self.row = first_row(&self.arguments);
         Ok(())
     }
+
+    /// Goes to the next row. Returns whether there is one.
+    fn advance(&mut self) -> Result<bool> {
+        let Some(rows) = &mut self.rows else { return Ok(false) };
+        rows.advance().inspect_err(|_| {
+            if let Some(Value::Text(path)) = self.arguments.first() {
+                self.indexes.has_failed(path);
+            }
+        })
+    }
+}
+
+/// The number before that of the first row. SQLite takes rows of one number for one row, also if
+/// they come from calls with other arguments, so each set of arguments has numbers of its own.
+fn first_row(arguments: &[Value]) -> i64 {
+    let mut hasher = DefaultHasher::new();
+    for argument in arguments {
+        match argument {
+            Value::Null => hasher.write_u8(0),
+            Value::Integer(number) => (1_u8, number).hash(&mut hasher),
+            Value::Real(number) => (2_u8, number.to_bits()).hash(&mut hasher),
+            Value::Text(text) => (3_u8, text).hash(&mut hasher),
+            Value::Blob(bytes) => (4_u8, bytes).hash(&mut hasher),
+        }
+    }
+    hasher.finish() as i64
 }
 
 // SAFETY: the base comes first.
 unsafe impl<F: Function> VTabCursor for Cursor<'_, F> {
     fn filter(&mut self, known: c_int, _: Option<&str>, values: &Filters<'_>) -> Result<()> {
         self.rows = None;
-        self.row = 0;
         guarded(|| self.begin(known, values))?;
         self.next()
     }
 
     fn next(&mut self) -> Result<()> {
-        let Some(rows) = &mut self.rows else { return Ok(()) };
-        self.row += 1;
-        if !guarded(|| rows.advance())? {
+        self.row = self.row.wrapping_add(1);
+        if !guarded(|| self.advance())? {
             self.rows = None;
         }
         Ok(())

@@ -130,6 +130,12 @@ fn all_of_the_library_works_under_valgrind() {
 }
 
 #[test]
+fn a_forked_child_uses_the_library() {
+    let folder = tempfile::tempdir().expect("a folder");
+    runs_well(&[], &test_program("fork.c", &["-std=gnu11"], folder.path()));
+}
+
+#[test]
 fn all_of_the_library_works_under_address_sanitizer() {
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["api.c", "misuse.c"] {

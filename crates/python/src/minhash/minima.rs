@@ -3,9 +3,9 @@
 use super::permute::Scheme;
 use super::threads::share_out;
 use super::values::{Batch, Part};
-use crate::process::with_threads;
 use pyo3::Python;
 use std::sync::Arc;
+use twindex::with_threads;
 
 /// How many hashes are permuted at once: they and a group of permutations fit into the first cache.
 const HASHES: usize = 256;

@@ -11,6 +11,7 @@ fn missing_arguments_are_named() {
         ("SELECT * FROM twindex_pairs;", "twindex_pairs(path, threshold): the argument path"),
         ("SELECT * FROM twindex_clusters;", "the argument path is missing"),
         ("SELECT q.id FROM twindex_query('INDEX', t.b) q LEFT JOIN (SELECT 1 b) t;", "reads later"),
+        ("SELECT id FROM twindex_query WHERE text = 'a';", "the argument path is missing"),
         ("SELECT * FROM twindex_query(NULL, 'a');", "twindex_query: the path is NULL"),
         ("SELECT twindex_sync(NULL, 'SELECT 1, 2');", "the path is NULL"),
         ("SELECT twindex_sync('INDEX', NULL);", "the query is NULL"),
@@ -81,4 +82,106 @@ fn a_stranger_s_view_opens_no_files() {
     place.prints(script);
     assert!(place.fails("SELECT * FROM spy;").contains("unsafe use"));
     assert!(place.fails("SELECT * FROM worse;").contains("unsafe use"));
+}
+
+#[test]
+fn arguments_may_be_alternatives() {
+    let place = Place::new();
+    let script = "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);
+         INSERT INTO t VALUES (1, 'alpha beta gamma delta', 'zeta eta theta iota kappa');
+         SELECT twindex_sync('INDEX', 'SELECT 1, a FROM t UNION ALL SELECT 2, b FROM t');";
+    place.prints(script);
+    for where_ in [
+        "(q.path = 'INDEX' AND q.text = t.a) OR (q.path = 'INDEX' AND q.text = t.b)",
+        "q.path = 'INDEX' AND q.text IN (t.a, t.b)",
+        "(q.path = 'INDEX' AND q.text = t.a) OR (q.path = 'INDEX' AND q.text = t.b AND q.id = '2')",
+    ] {
+        let rows = place.prints(&format!("SELECT q.id FROM t, twindex_query q WHERE {where_};"));
+        let mut rows: Vec<&str> = rows.lines().collect();
+        rows.sort_unstable();
+        assert_eq!(rows, ["1", "2"], "{where_}");
+    }
+    // Alternatives that are the same row give it once.
+    let twice = "SELECT id FROM twindex_query WHERE path = 'INDEX'
+                 AND text = 'alpha beta gamma delta' AND (id = '1' OR similarity > .5);";
+    assert_eq!(place.prints(twice), "1");
+    assert_eq!(
+        place.prints("SELECT id FROM twindex_query WHERE path = 'INDEX' AND text IS NULL;"),
+        ""
+    );
+}
+
+#[test]
+fn ids_of_real_numbers_are_written_as_sqlite_writes_them() {
+    let place = Place::new();
+    let numbers = "1.0, 1e20, 0.1 + 0.2, 2.5e-7, 0.0001, 0.00001, 123456789012345.0, -1e15, 1e999, 1e14, 3.25";
+    let values: Vec<String> = numbers.split(", ").map(|number| format!("({number})")).collect();
+    place.prints(&format!(
+        "CREATE TABLE t(id); INSERT INTO t VALUES {};
+         SELECT twindex_sync('INDEX', 'SELECT id, ''text '' || id FROM t');",
+        values.join(", ")
+    ));
+    let missing = "SELECT CAST(id AS TEXT) FROM t
+                   WHERE CAST(id AS TEXT) NOT IN (SELECT a FROM twindex_pairs('INDEX', .01)
+                                                  UNION SELECT b FROM twindex_pairs('INDEX', .01)
+                                                  UNION SELECT q.id FROM twindex_query('INDEX', 'text ' || t.id) q);";
+    assert_eq!(place.prints(missing), "");
+}
+
+#[test]
+fn an_index_that_was_mended_is_read_again() {
+    let place = Place::new();
+    place.prints(
+        "SELECT twindex_sync('INDEX', 'SELECT 1, ''a text'' UNION ALL SELECT 2, ''other''');",
+    );
+    let index = place.path("index.twx");
+    let (out, err) = place.run(&format!(
+        "SELECT id FROM twindex_query('INDEX', 'a text');
+\n.shell cp {index} {index}.copy && truncate -s 4096 {index}
+         SELECT id FROM twindex_query('INDEX', 'a text');
+\n.shell cat {index}.copy > {index}
+         SELECT id FROM twindex_query('INDEX', 'a text');"
+    ));
+    assert_eq!(out, "1\n1", "{err}");
+    assert!(err.contains("index.twx"), "{err}");
+}
+
+#[test]
+fn a_database_in_the_place_of_an_index_is_not_opened() {
+    let place = Place::new();
+    place.prints("SELECT twindex_sync('INDEX', 'SELECT 1, ''a text''');");
+    let (index, database) = (place.path("index.twx"), place.path("database.sqlite"));
+    let (out, err) = place.run(&format!(
+        "SELECT id FROM twindex_query('INDEX', 'a text');
+         CREATE TABLE t(x);
+         BEGIN IMMEDIATE;
+         INSERT INTO t VALUES (0);
+\n.shell rm {index}; ln -s {database} {index}
+         SELECT id FROM twindex_query('INDEX', 'a text');
+\n.shell sqlite3 {database} 'INSERT INTO t VALUES (1)'
+         COMMIT;
+         SELECT x FROM t;"
+    ));
+    assert_eq!(out, "1\n0");
+    assert!(err.contains("is a database of SQLite"), "{err}");
+    assert!(err.contains("database is locked"), "{err}");
+}
+
+#[test]
+fn weighted_sets_are_lists_of_tokens_and_weights() {
+    let place = Place::new();
+    let index = place.path("index.twx");
+    let options = twindex::Index::options().weighted(true);
+    drop(options.create(index).expect("created"));
+    let set = |token: &str| format!("'{token}' || char(31) || 1.5 || char(31)");
+    place.prints(&format!(
+        "CREATE TABLE t(id, body);
+         INSERT INTO t VALUES ('a', {}), ('b', {});
+         SELECT twindex_sync('INDEX', 'SELECT id, body FROM t');",
+        set("sea"),
+        set("land")
+    ));
+    let found = place.prints(&format!("SELECT id FROM twindex_query('INDEX', {});", set("sea")));
+    assert_eq!(found, "a");
+    assert!(place.fails("SELECT id FROM twindex_query('INDEX', 'sea');").contains("weighted set"));
 }
