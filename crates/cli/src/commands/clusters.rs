@@ -115,7 +115,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
     let start = Instant::now();
     clusters_preference::check(&args.clustering, &args.index)?;
     if let Some(report) = &args.report {
-        clusters_report::check(report, &args.index, args.results.file())?;
+        let (results, records) = (args.results.file(), &args.clustering.records);
+        clusters_report::check(report, &args.index, results, records)?;
     }
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
@@ -123,7 +124,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
         true => &[("id", Kind::Text)],
         false => &COLUMNS,
     };
-    let mut results = args.results.results(global, &args.index, &[], columns)?;
+    let records = &args.clustering.records;
+    let mut results = args.results.results(global, &args.index, records, columns)?;
     let clusters = args.clustering.find(global, &snapshot)?;
     let (number, sentence) = (clusters.len() as u64, sentence(&clusters, &snapshot));
     let (documents, recall) = (clusters.member_count(), clusters.recall());

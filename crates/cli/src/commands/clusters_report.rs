@@ -2,6 +2,7 @@
 
 use crate::commands::clusters::{ClusteringOptions, LinkageChoice};
 use crate::commands::outputs::targets::is_same_destination;
+use crate::input::is_among;
 use crate::report::{
     AuditLines, Facts, Gathering, Kind, ReadLines, check_target, circumstances, gather,
     interrupted, percent, write as write_page,
@@ -13,7 +14,7 @@ use crate::terminal::numbers::grouped;
 use crate::terminal::output::{bytes, json_line, likeness, similarity};
 use anyhow::{Context, anyhow};
 use std::io::{BufReader, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tempfile::SpooledTempFile;
 use twindex::{Clusters, Overlap, Shingler, Signature, Snapshot, weighted_jaccard};
 
@@ -21,11 +22,19 @@ use twindex::{Clusters, Overlap, Shingler, Signature, Snapshot, weighted_jaccard
 const MAX_SPOOL_BYTES: usize = 8 << 20;
 
 /// Checks that the report of an index can be written to a path, before any work is done.
-pub(crate) fn check(path: &Path, index: &Path, results: Option<&Path>) -> Result<(), Failure> {
+pub(crate) fn check(
+    path: &Path,
+    index: &Path,
+    results: Option<&Path>,
+    records: &[PathBuf],
+) -> Result<(), Failure> {
     check_target(path)?;
     let place = path.display();
     if is_same_destination(path, index) {
         return Err(anyhow!("{place}: is the index; name another file").into());
+    }
+    if is_among(path, records) {
+        return Err(anyhow!("{place}: is an input; write to another file").into());
     }
     match results.is_some_and(|results| is_same_destination(path, results)) {
         true => Err(anyhow!("{place}: cannot take both the results and the report").into()),

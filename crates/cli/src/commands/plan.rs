@@ -1,6 +1,7 @@
 //! `twindex plan`: forecasts the recall, errors and size of an index before it is created.
 
 use crate::commands::plan_sample::{self, Sample, SampleOptions};
+use crate::input::is_among;
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -102,6 +103,10 @@ struct Row {
 
 pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure> {
     let threshold = args.threshold;
+    if let Some(path) = args.svg.as_ref().filter(|path| is_among(path, &args.sample.sample)) {
+        let path = path.display();
+        return Err(anyhow!("{path}: is an input; write to another file").into());
+    }
     let needed = args.error.map(lanes_for).transpose()?;
     let lanes = match needed {
         Some(needed) => available(needed, args.error.unwrap_or_default())?,

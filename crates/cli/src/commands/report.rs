@@ -34,7 +34,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Report) -> Result<Ending, Failu
     interrupt::catch()?;
     let Report { index: path, output, clustering } = args;
     clusters_preference::check(clustering, path)?;
-    clusters_report::check(output, path, None)?;
+    clusters_report::check(output, path, None, &clustering.records)?;
     let index = opening::to_read(global, path)?;
     let snapshot = index.snapshot()?;
     let clusters = clustering.find(global, &snapshot)?;

@@ -3,7 +3,7 @@
 use crate::remote::is_remote;
 use std::fs::{File, Metadata};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The identity of a file: device and inode, or its one path without links.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -48,4 +48,14 @@ pub fn same_file(a: &Path, b: &Path) -> bool {
         return a.as_os_str() == b.as_os_str();
     }
     FileIdentity::of_path(a).is_some_and(|a| Some(a) == FileIdentity::of_path(b))
+}
+
+/// Whether a path is one of these files, or in one of these folders, and so is read as an input.
+pub fn is_among(path: &Path, inputs: &[PathBuf]) -> bool {
+    let whole = path.canonicalize().ok();
+    let is_in = |folder: &Path| {
+        let folder = folder.canonicalize().ok().filter(|folder| folder.is_dir());
+        folder.zip(whole.as_ref()).is_some_and(|(folder, whole)| whole.starts_with(folder))
+    };
+    inputs.iter().any(|input| same_file(path, input) || is_in(input))
 }

@@ -59,7 +59,7 @@ pub use columns::{RowBatch, RowSchema};
 pub use columns::{Seekable, unless_panicked};
 pub use encoding::encoding;
 pub use fasta::no_sequence;
-pub use file_identity::{FileIdentity, is_index, same_file};
+pub use file_identity::{FileIdentity, is_among, is_index, same_file};
 pub use finding::{Finding, Found, Holds};
 pub use format::Format;
 pub use input_file::is_there;

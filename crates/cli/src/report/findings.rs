@@ -83,18 +83,21 @@ pub(crate) fn gather(gathering: Gathering<'_>) -> Result<Findings, Failure> {
     let mut histogram = Histogram::new();
     let mut sizes = ClusterSizes::default();
     let mut sample = Sample::new(strata(threshold));
-    let mut sourced = HashSet::new();
+    let (mut sourced, mut gone) = (HashSet::new(), HashSet::new());
     let mut count = 0;
     removed.each(&mut |record| {
         count += 1;
         histogram.add(record.similarity);
         sizes.add(&record);
         sourced.extend([id_hash(&record.id), id_hash(&record.of)]);
+        if has_removed {
+            gone.insert(id_hash(&record.id));
+        }
         sample.offer(record, false);
         Ok(())
     })?;
     let progress = ProgressBar::of_documents(global, 0).named("looking below the threshold");
-    let nearest = Nearest::find(snapshot, newest, (threshold, estimate), &progress)?;
+    let nearest = Nearest::find(snapshot, newest, (threshold, estimate), &gone, &progress)?;
     progress.finish();
     nearest.pairs.iter().for_each(|pair| sample.offer(pair.clone(), true));
     let sample: Vec<_> = sample.pairs().collect();

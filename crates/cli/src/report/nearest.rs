@@ -8,7 +8,7 @@ use crate::run::failure::Failure;
 use crate::terminal::interrupt;
 use crate::terminal::progress_bar::ProgressBar;
 use rayon::prelude::*;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 use twindex::{Match, Snapshot};
 
 /// The number of documents that are asked about.
@@ -17,8 +17,10 @@ const SAMPLED: usize = 1000;
 /// How far below the threshold is looked.
 const BELOW: f64 = 0.3;
 
-/// The most neighbours of a document that are looked at.
+/// The most neighbours of a document that are looked at, of those at the threshold or above and of
+/// those below it each; and the most that are read to find some below it.
 const NEIGHBOURS: usize = 12;
+const MOST_READ: usize = 256;
 
 /// How often the neighbours of neighbours are looked at, and the most documents that are asked
 /// about in all.
@@ -50,21 +52,28 @@ pub(super) fn lowest(threshold: f64) -> f64 {
 }
 
 impl Nearest {
-    /// Asks about a sample of so many documents of a snapshot, those that were inserted last.
+    /// Asks about a sample of so many documents of a snapshot, those that were inserted last. `gone`
+    /// are the hashes of the ids of those that do not stay.
     pub(super) fn find(
         snapshot: &Snapshot,
         newest: u64,
         (threshold, estimate): (f64, bool),
+        gone: &HashSet<u64>,
         progress: &ProgressBar,
     ) -> Result<Self, Failure> {
         let newest = newest.min(snapshot.len());
         let ids = sample(snapshot, newest)?;
-        let around = (lowest(threshold), estimate);
+        let around = (threshold, estimate);
         let neighbourhood = Neighbourhood::around(snapshot, &ids, around, progress)?;
         let (mut histogram, mut pairs) = (Histogram::new(), Vec::new());
         for id in &ids {
+            if gone.contains(&id_hash(id)) {
+                continue;
+            }
             // The most similar comes first.
-            let nearest = neighbourhood.earlier(id_hash(id)).next();
+            let mut kept =
+                neighbourhood.earlier(id_hash(id)).filter(|(other, _)| !gone.contains(other));
+            let nearest = kept.next();
             if let Some((of, similarity)) = nearest.filter(|(_, found)| *found < threshold)
                 && let Some(of) = neighbourhood.ids.get(&of)
             {
@@ -124,17 +133,29 @@ impl Neighbourhood {
     fn around(
         snapshot: &Snapshot,
         ids: &[String],
-        (lowest, estimate): (f64, bool),
+        (threshold, estimate): (f64, bool),
         progress: &ProgressBar,
     ) -> Result<Self, Failure> {
         let ask = |id: &String| -> Result<Vec<Match>, Failure> {
             if interrupt::asked() {
                 return Err(interrupted());
             }
-            let query = snapshot.query().threshold(lowest).top(NEIGHBOURS).estimate(estimate);
-            let found = query.by_id(id)?;
+            let found = |most: usize| -> Result<Vec<Match>, Failure> {
+                let lowest = lowest(threshold);
+                let query = snapshot.query().threshold(lowest).top(most).estimate(estimate);
+                Ok(query.by_id(id)?.into_iter().flatten().collect())
+            };
+            let mut nearest = found(NEIGHBOURS)?;
+            // The copies of a document may be more than that, and its other neighbours behind them.
+            let is_similar = |found: &Match| found.similarity >= threshold;
+            if nearest.len() == NEIGHBOURS && nearest.last().is_some_and(is_similar) {
+                nearest = found(MOST_READ)?;
+                let (similar, below): (Vec<_>, Vec<_>) = nearest.into_iter().partition(is_similar);
+                let similar = similar.into_iter().take(NEIGHBOURS);
+                nearest = similar.chain(below.into_iter().take(NEIGHBOURS)).collect();
+            }
             progress.add_documents(1);
-            Ok(found.into_iter().flatten().collect())
+            Ok(nearest)
         };
         let mut neighbours = HashMap::new();
         let mut met: HashMap<u64, String> =

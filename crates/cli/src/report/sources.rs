@@ -79,12 +79,17 @@ impl SourceCounts {
     /// Counts a record. Records come in the order of the input: if an id occurs more than once, the
     /// first record is the one that was kept, and the later ones were removed.
     pub(super) fn add(&mut self, removed: &Removed) {
-        let elsewhere = self.map.number(ELSEWHERE);
-        let of = |id: u64| self.map.of_ids.get(&id).copied().unwrap_or(elsewhere);
         let (id, kept) = (id_hash(&removed.id), id_hash(&removed.of));
         let again = self.map.repeated.get_mut(&id).and_then(VecDeque::pop_front);
-        let from_to = (again.unwrap_or_else(|| of(id)), of(kept));
-        *self.removed.entry(from_to).or_default() += 1;
+        let from = again.unwrap_or_else(|| self.source(id));
+        let to = self.source(kept);
+        *self.removed.entry((from, to)).or_default() += 1;
+    }
+
+    /// The source of the first record with an id.
+    fn source(&mut self, id: u64) -> u32 {
+        let known = self.map.of_ids.get(&id).copied();
+        known.unwrap_or_else(|| self.map.number(ELSEWHERE))
     }
 
     /// The sources that a report shows: folders in place of files if there are many, and those with
@@ -145,12 +150,12 @@ fn shortened(names: &[String]) -> Vec<String> {
     };
     let at = |parts: usize| -> Vec<String> { names.iter().map(|name| cut(name, parts)).collect() };
     let distinct = |names: &[String]| {
-        let mut names: Vec<&String> = names.iter().collect();
+        let mut names: Vec<&String> = names.iter().filter(|name| *name != ELSEWHERE).collect();
         names.sort_unstable();
         names.dedup();
         names.len()
     };
-    if names.len() <= MOST_SHOWN {
+    if distinct(names) <= MOST_SHOWN {
         return names.to_vec();
     }
     let deepest = names.iter().map(|name| name.matches('/').count()).max().unwrap_or(0);
@@ -229,6 +234,8 @@ mod tests {
         assert_eq!(shortened(&few), few);
         let shards: Vec<String> = (0..40).map(|n| format!("shards/{n}.jsonl")).collect();
         assert_eq!(shortened(&shards), shards, "one folder tells nothing");
+        let with_elsewhere = [shards, vec![ELSEWHERE.to_owned()]].concat();
+        assert_eq!(shortened(&with_elsewhere), with_elsewhere, "nor does it beside others");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Results in a file instead of on standard output: a table by columns, or lines, by its name.
 
-use crate::input::same_file;
+use crate::input::{is_among, same_file};
 use crate::run::column_format::ColumnFormat;
 use crate::run::compressor::Compressor;
 use crate::run::failure::Failure;
@@ -61,7 +61,7 @@ impl ResultsOption {
         if same_file(path, index) {
             return Err(anyhow!("{name}: it is the index itself; choose another file").into());
         }
-        if inputs.iter().any(|input| same_file(path, input)) {
+        if is_among(path, inputs) {
             return Err(anyhow!("{name}: is an input; write to another file").into());
         }
         check_compression(path)?;

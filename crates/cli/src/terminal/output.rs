@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use twindex::mash_distance;
+use unicode_width::UnicodeWidthStr;
 
 pub use super::numbers::grouped;
 
@@ -262,16 +263,21 @@ impl Results {
 /// Paints the cell of one column of an aligned line. The positions of all columns but the first are
 /// counted from the end of the line, so that the cells before them may have any width.
 fn paint_column(line: &str, widths: &[u16], column: usize, style: Style) -> String {
-    let bytes = |from: usize| widths.iter().skip(from).map(|w| usize::from(*w) + 2).sum::<usize>();
-    let (start, end) = match column {
-        0 => (Some(0), bytes(0).checked_sub(bytes(1))),
-        _ => (line.len().checked_sub(bytes(column)), line.len().checked_sub(bytes(column + 1))),
+    let width = |from: usize| widths.iter().skip(from).map(|w| usize::from(*w) + 2).sum::<usize>();
+    // The place of the last so many columns of the screen.
+    let last = |columns: usize| match columns {
+        0 => Some(line.len()),
+        _ => {
+            let places = line.char_indices().rev().map(|(place, _)| place);
+            let mut places = places.map(|place| (place, line[place..].width()));
+            let reached = places.find(|(_, width)| *width >= columns);
+            reached.filter(|(_, width)| *width == columns).map(|(place, _)| place)
+        }
     };
+    let start = if column == 0 { Some(0) } else { last(width(column)) };
+    let end = last(width(column + 1));
     let cell = start.zip(end).and_then(|(start, end)| line.get(start..end));
-    // A cell that is not ASCII stays plain: its width is not its number of bytes.
-    let Some((start, cell)) = start.zip(cell.filter(|cell| cell.is_ascii())) else {
-        return line.to_owned();
-    };
+    let Some((start, cell)) = start.zip(cell) else { return line.to_owned() };
     let text = cell.trim();
     let start = start + (cell.len() - cell.trim_start().len());
     let (before, after) = (&line[..start], &line[start + text.len()..]);
@@ -413,6 +419,8 @@ mod tests {
         assert_eq!(green(" 文書 0.9   true  ", 1), " 文書 \u{1b}[32m0.9\u{1b}[0m   true  ");
         assert_eq!(green(" id   0.9   true  ", 0), " \u{1b}[32mid\u{1b}[0m   0.9   true  ");
         assert_eq!(green("short", 2), "short");
+        assert_eq!(green(" id   0.9   éé文  ", 1), " id   \u{1b}[32m0.9\u{1b}[0m   éé文  ");
+        assert_eq!(green(" id   é.9   true  ", 1), " id   \u{1b}[32mé.9\u{1b}[0m   true  ");
     }
 
     #[test]

@@ -364,3 +364,48 @@ fn a_report_takes_the_place_of_nothing_that_is_read_or_written() {
     shell.run("dedup i.twx in.jsonl -o out -q --report r.html --restart").succeeds();
     assert!(shell.path("r.html").exists());
 }
+
+#[test]
+fn many_files_of_one_folder_are_sources() {
+    let shell = Shell::new();
+    let lines = corpus(40, 3);
+    let lines: Vec<&str> = lines.lines().collect();
+    for (number, part) in lines.chunks(lines.len().div_ceil(15)).enumerate() {
+        shell.write(&format!("shards/{number:02}.jsonl"), part.join("\n"));
+    }
+    shell.run("dedup i.twx shards -o out --removed gone --report r.html").succeeds();
+    let page = page(&shell, "r.html");
+    assert!(page.contains("section id=\"sources\""), "no sources");
+    assert!(page.contains("3 others)"), "15 files, of which 12 are shown");
+}
+
+#[test]
+fn what_lies_below_the_threshold_is_found_behind_many_copies() {
+    let shell = Shell::new();
+    let text = |group: u64, half: u64, copy: u64| {
+        words(group, 150) + &words(7_000 + 2 * group + half, 25) + &words(9_000 + copy, 1)
+    };
+    let mut lines = String::new();
+    for (group, half, copy) in (0..10)
+        .flat_map(|group| (0..2).flat_map(move |half| (0..20).map(move |copy| (group, half, copy))))
+    {
+        let id = format!("{group}-{half}-{copy}");
+        lines += &(json!({"id": id, "text": text(group, half, copy)}).to_string() + "\n");
+    }
+    shell.write("in.jsonl", lines);
+    shell.run("add i.twx -q --store-text in.jsonl").succeeds();
+    for keep in ["first", "longest"] {
+        shell.run(&format!("report i.twx -o {keep}.html --keep {keep}")).succeeds();
+        let page = page(&shell, &format!("{keep}.html"));
+        let found = thresholds(&page);
+        assert_eq!(found.get("0.7"), Some(&390), "{keep}: {found:?}");
+        assert_eq!(numbers(&page)["duplicates"], "380 (95.0 %)", "{keep}");
+        // No document is both kept and a duplicate.
+        let duplicates = shell.run(&format!("clusters i.twx --duplicates -q --keep {keep}"));
+        let duplicates = duplicates.succeeds();
+        let gone = duplicates.column(0);
+        let kept = between(&page, "<span class=\"fate\">kept</span> <bdi>", "</bdi>");
+        assert!(kept.len() > 10, "{keep}: {kept:?}");
+        assert!(kept.iter().all(|id| !gone.contains(id)), "{keep}: {kept:?}");
+    }
+}

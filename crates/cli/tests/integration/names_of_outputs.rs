@@ -119,6 +119,26 @@ fn a_list_of_ids_that_is_json_is_told() {
 }
 
 #[test]
+fn no_output_replaces_the_records_that_were_read() {
+    let shell = shell();
+    shell.write("r/r.jsonl", "{\"id\":\"a\",\"text\":\"a text\",\"score\":1}\n");
+    shell.run("add i.twx -q r/r.jsonl").succeeds();
+    let before = shell.read("r/r.jsonl");
+    for command in [
+        "report i.twx -o r/r.jsonl --keep max:score --records r/r.jsonl",
+        "report i.twx -o r/r.jsonl --keep max:score --records r",
+        "clusters i.twx --report r/r.jsonl --keep max:score --records r",
+        "clusters i.twx -o r/r.jsonl --keep max:score --records r/r.jsonl",
+        "query i.twx -o r/r.jsonl r",
+        "plan --sample r/r.jsonl --svg r/r.jsonl",
+    ] {
+        let done = shell.run(command);
+        assert!(done.status == 2 && done.stderr.contains("is an input"), "{command}: {done:?}");
+        assert!(shell.read("r/r.jsonl") == before, "{command}");
+    }
+}
+
+#[test]
 fn no_output_replaces_an_index() {
     let shell = shell();
     for index in ["i.twx", "j.twx"] {

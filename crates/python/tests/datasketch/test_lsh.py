@@ -151,6 +151,23 @@ def test_update_replaces_or_inserts() -> None:
     assert "key" in lsh
 
 
+def test_an_update_that_fails_changes_nothing() -> None:
+    one, other = ours.MinHash.bulk([[b"a"], [b"b"]])
+    calls: list[bytes] = []
+
+    def failing(bucket: bytes) -> bytes:
+        calls.append(bucket)
+        if len(calls) > lsh.b:
+            raise OSError("no more")
+        return bucket
+
+    lsh = ours.MinHashLSH(hashfunc=failing)
+    lsh.insert("key", one)
+    with pytest.raises(OSError):
+        lsh.update("key", other)
+    assert "key" in lsh and len(list(lsh.keys)) == 1
+
+
 def test_a_key_without_a_check_of_duplicates_is_that_of_datasketch() -> None:
     made = []
     for library in (theirs, ours):

@@ -226,6 +226,27 @@ def test_a_session_that_fails_leaves_the_others_alone(path: Path) -> None:
         assert list(lsh.keys) == ["kept"]
 
 
+def test_a_session_that_fails_leaves_the_same_key_of_another(path: Path) -> None:
+    one, other = ours.MinHash.bulk([[b"a"], [b"b"]])
+    with opened(path) as lsh:
+        first = lsh.insertion_session()
+        first.insert("key", one)
+        with pytest.raises(KeyboardInterrupt):
+            with lsh.insertion_session() as second:
+                second.insert("key", other, check_duplication=False)
+                raise KeyboardInterrupt
+        first.close()
+        assert lsh.query(one) == ["key"] and lsh.query(other) == []
+
+
+def test_keys_that_are_pickled_need_no_hash(path: Path) -> None:
+    keys: list[Any] = [[1, 2], {"a": 1}, {3}, bytearray(b"x")]
+    with opened(path, prepickle=True) as lsh:
+        for key, minhash in zip(keys, ours.MinHash.bulk([[b"a"], [b"b"], [b"c"], [b"d"]]), strict=True):
+            lsh.insert(key, minhash)
+            assert lsh.query(minhash) == [key] and key in lsh
+
+
 def test_a_replacement_needs_no_check(path: Path) -> None:
     one, other = ours.MinHash.bulk([[b"a"], [b"b"]])
     with opened(path) as lsh:

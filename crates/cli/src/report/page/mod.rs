@@ -182,7 +182,7 @@ fn clusters(findings: &Findings) -> Markup {
         html! {
             tr {
                 td.id { bdi { (name(&member.id)) } }
-                td.number { (format!("{:.4}", member.similarity)) }
+                td.number { (four_digits(member.similarity)) }
                 td.preview {
                     @if let Some(text) = findings.texts.removed(&member.id) {
                         bdi { (preview(text)) }
@@ -323,7 +323,7 @@ fn pair(
     };
     html! {
         article.pair {
-            h4 { "similarity " (format!("{:.4}", pair.similarity)) }
+            h4 { "similarity " (four_digits(pair.similarity)) }
             @if is_cut {
                 p.note {
                     "Only the first " (grouped(LONGEST_TEXT as u64)) " characters are compared "
@@ -342,6 +342,14 @@ fn pair(
 pub(crate) fn percent(share: f64) -> String {
     let most = if share < 1.0 { 99.9 } else { 100.0 };
     format!("{:.1} %", (100.0 * share).min(most))
+}
+
+/// A similarity with four digits. Only equal sets have 1.
+fn four_digits(similarity: f64) -> String {
+    match similarity < 1.0 {
+        true => format!("{:.4}", similarity.min(0.9999)),
+        false => "1.0000".to_owned(),
+    }
 }
 
 #[cfg(test)]

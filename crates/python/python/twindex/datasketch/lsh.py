@@ -170,14 +170,16 @@ class MinHashLSH:
         Raises:
             ValueError: The MinHash has another length or scheme.
         """
-        self._check_minhash(minhash)
+        self._minhash_scheme = self._check_minhash(minhash)
         if self._store is not None:
             self._store.insert(key, minhash, replace=True)
             return
+        # What can fail comes before the key is removed.
+        pickled, buckets = self._pickled(key), self._cut(minhash)
         with self._changing:
             if key in self:
                 self.remove(key)
-            self._insert(key, minhash)
+            self._put(pickled, buckets)
 
     def merge(self, other: MinHashLSH, check_overlap: bool = False) -> None:
         """Insert everything that another index of the same `num_perm`, `b` and `r` has.

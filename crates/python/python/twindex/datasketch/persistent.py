@@ -198,6 +198,11 @@ class PersistentTable:
 
     def _change(self, name: str, signature: bytes | None, session: object, most: int) -> None:
         before = self._pending.pop(name, None)
+        if before is not None and before[1] is not session:
+            # Each session can be abandoned without what another has changed.
+            self._pending[name] = before
+            self.commit()
+            before = None
         self._pending[name] = signature, session
         if len(self._pending) >= most:
             try:
@@ -290,7 +295,8 @@ class PersistentTable:
 
     def _name(self, key: Any) -> str:
         """The id of a key, if it can be one."""
-        hash(key)
+        if not self._prepickle:
+            hash(key)
         name = self._id(key)
         if len(name.encode()) > _LONGEST:
             raise ValueError(f"a key of an index in a file has at most {_LONGEST} bytes")
