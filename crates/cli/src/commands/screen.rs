@@ -138,6 +138,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Screen) -> Result<Ending, Failu
     let start = Instant::now();
     let most = args.most()?;
     let mut targets = Targets::of(&args.outputs())?;
+    if let Some(file) = targets.among(&args.paths) {
+        let place = file.display();
+        return Err(anyhow!("{place}: is an input; delete it, or write to another file").into());
+    }
     let index = opening::to_read(global, &args.index)?;
     let snapshot = Arc::new(index.snapshot()?);
     let settings = *snapshot.settings();
@@ -191,7 +195,7 @@ impl<'a> Screening<'a> {
             let documents = good.len() as u64 + failed;
             counts.failed += failed;
             messages.iter().for_each(|message| self.progress.say(message));
-            if writing.is_none() && (source.head.is_some() || !good.is_empty()) {
+            if source.head.is_some() || !good.is_empty() {
                 kept::check(targets.out.as_ref(), &source)?;
             }
             if sources.last().is_none_or(|last| !last.is_like(&source)) {

@@ -170,6 +170,18 @@ impl Finding {
         Ok(())
     }
 
+    /// Whether a path is that of a file to leave out. It may not have been there at the beginning,
+    /// and may be gone soon.
+    fn is_written(&self, path: &Path) -> bool {
+        let folder = |path: &Path| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            folder.unwrap_or(Path::new(".")).canonicalize().ok()
+        };
+        let same_name = |other: &&PathBuf| other.file_name() == path.file_name();
+        let mut named = self.inputs.leave_out.iter().filter(same_name);
+        named.any(|other| folder(other).is_some_and(|other| folder(path) == Some(other)))
+    }
+
     /// What a path leads to; `None` for a file that is left out of a directory.
     fn look_at(&mut self, named: &mut Named) -> io::Result<Option<PathKind>> {
         let Named { path, root, remote } = named;
@@ -185,6 +197,9 @@ impl Finding {
             },
             Some(_) => (remote.as_ref().map_or(0, |file| file.size()), true),
             None => {
+                if in_directory && self.is_written(path) {
+                    return Ok(None);
+                }
                 let found = std::fs::metadata(path)?;
                 if found.is_dir() {
                     return Ok(Some(PathKind::Directory));

@@ -235,7 +235,8 @@ fn may_be_foreign(start: &[u8]) -> bool {
 fn recognized(start: &[u8], is_encoded: bool) -> Option<String> {
     let is = |foreign: &&Foreign| {
         let found = start.get(foreign.at..).is_some_and(|rest| rest.starts_with(foreign.magic));
-        found && !(foreign.printable && is_like_text(start))
+        let is_text = is_like_text(start) || is_encoded && !start.contains(&0);
+        found && !(foreign.printable && is_text)
     };
     if let Some(Foreign { name, advice, .. }) = FOREIGN.iter().find(is) {
         return Some(format!("is {name}, which is not read; {advice}"));

@@ -162,7 +162,7 @@ impl<R: Read> RowBlocks<R> {
         while places.len() < most_rows && *at < until {
             if *at == *start && matches!(bytes[*at], b'\r' | b'\n') {
                 // A blank line is no record.
-                self.line += u64::from(bytes[*at] == b'\n');
+                self.line += u64::from(ends_line(bytes, *at));
                 (*start, *at) = (*start + 1, *at + 1);
                 continue;
             }
@@ -174,6 +174,8 @@ impl<R: Read> RowBlocks<R> {
                 }
                 places.push((self.line, *start..*at));
                 self.line += lines(&bytes[*start..*at]);
+                // A record may end in `\r` alone.
+                self.line += u64::from(bytes[*at - 1] == b'\r');
                 *start = *at;
             }
         }
@@ -215,6 +217,11 @@ impl<R: Read> RowBlocks<R> {
         self.seen = 0;
         RowBlock { cut: Some((line, cut)), ..RowBlock::default() }
     }
+}
+
+/// Whether a byte is the last one of a line end: `\n`, or `\r` alone.
+fn ends_line(bytes: &[u8], at: usize) -> bool {
+    bytes[at] == b'\n' || bytes.get(at + 1) != Some(&b'\n')
 }
 
 fn lines(bytes: &[u8]) -> u64 {
@@ -277,7 +284,7 @@ mod tests {
             (7, "b,\"\"\n"),
             (8, "c,d\"e\n"),
             (9, "\"\",\r"),
-            (9, "f,g"),
+            (10, "f,g"),
         ]);
         for drip in 1..70 {
             assert_eq!(cut(text.as_bytes(), drip, 100), expected, "{drip}");

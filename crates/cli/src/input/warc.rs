@@ -68,8 +68,11 @@ impl<'b> Head<'b> {
 
 /// Where a head ends, and where what follows its blank line begins.
 fn head_end(bytes: &[u8]) -> Option<(usize, usize)> {
-    let end = |blank: &[u8]| memmem::find(bytes, blank).map(|at| (at, at + blank.len()));
-    [end(b"\r\n\r\n"), end(b"\n\n")].into_iter().flatten().min()
+    // Lines may end in `\n` alone, and some heads have both.
+    let blank = |blank: &[u8]| memmem::find(bytes, blank).map(|at| (at, at + blank.len()));
+    let (end, start) = [blank(b"\n\r\n"), blank(b"\n\n")].into_iter().flatten().min()?;
+    let end = if bytes[..end].ends_with(b"\r") { end - 1 } else { end };
+    Some((end, start))
 }
 
 /// Cuts a stream into records, in blocks.

@@ -150,3 +150,43 @@ fn a_directory_in_which_nothing_is_read_is_named() {
     let one = shell.run("add i.twx d --glob *.txt").succeeds();
     assert!(one.stderr.starts_with("added 1 document"), "{one:?}");
 }
+
+#[test]
+fn an_output_replaces_no_file_of_a_folder_that_is_read() {
+    let shell = Shell::new();
+    let line = |id: &str| format!("{{\"id\":\"{id}\",\"text\":\"{}\"}}\n", id.repeat(30));
+    shell.write("in/a.jsonl", line("a"));
+    shell.write("in/b.jsonl", line("b"));
+    for command in
+        ["dedup i.twx in -o in/a.jsonl", "dedup i.twx in -o out.jsonl --removed in/a.jsonl"]
+    {
+        let done = shell.run(command);
+        assert!(done.status == 2 && done.stderr.contains("in/a.jsonl: is an input"), "{done:?}");
+        assert_eq!(shell.read("in/a.jsonl"), line("a").as_bytes());
+    }
+    // What an earlier run has written there is replaced.
+    for _ in 0..2 {
+        shell.run("dedup i.twx in -o in/kept.jsonl").succeeds();
+        assert_eq!(String::from_utf8_lossy(&shell.read("in/kept.jsonl")).lines().count(), 2);
+        shell.write("in/c.jsonl", line("b").replacen("\"b\"", "\"c\"", 1));
+    }
+}
+
+#[test]
+fn what_the_command_writes_into_a_folder_below_is_not_read() {
+    let shell = Shell::new();
+    let lines: String = (0..20_000)
+        .map(|n| format!("{{\"id\":\"{n}\",\"text\":\"text {n} of its own {}\"}}\n", n * n))
+        .collect();
+    shell.write("data/a.jsonl", lines);
+    shell.write("data/out/.keep", "");
+    for _ in 0..3 {
+        let done = shell
+            .run("dedup data/out/i.twx data -o data/out/kept.jsonl --removed data/out/gone --json")
+            .succeeds();
+        assert_eq!(done.counted("added") + done.counted("duplicates"), 20_000);
+        for name in ["i.twx", "kept.jsonl", "gone"] {
+            std::fs::remove_file(shell.path(&format!("data/out/{name}"))).expect("removed");
+        }
+    }
+}

@@ -259,3 +259,29 @@ fn an_id_that_comes_again_is_as_if_it_were_added_later() {
         }
     }
 }
+
+#[test]
+fn records_of_another_format_do_not_go_into_a_file_that_names_its_own() {
+    let shell = Shell::new();
+    shell.write("a.csv", "text\nfirst row in the csv file\n");
+    shell.write("b.tsv", "text\nhello, world of tabs \"quoted\"\n");
+    shell.write("f.jsonl", "{\"id\":\"a\",\"text\":\"some json text is here\"}\n");
+    for command in [
+        "dedup i.twx a.csv b.tsv -o out.csv --removed gone",
+        "dedup j.twx f.jsonl - --id-prefix P -o out.jsonl --removed gone",
+    ] {
+        let done = shell.pipe(command, "a plain line of text\n");
+        assert!(done.status == 2 && done.stderr.contains("its name says"), "{command}: {done:?}");
+    }
+}
+
+#[test]
+fn texts_of_a_named_encoding_may_begin_like_other_files() {
+    let shell = Shell::new();
+    shell.write("x.csv", b"BMI,id,text\n1,a,caf\xe9 cr\xe8me\n");
+    shell.write("y.txt", b"ID3 tags in a caf\xe9\n");
+    shell.run("add i.twx -q x.csv y.txt --encoding latin1").succeeds();
+    assert_eq!(shell.ids(), ["a", "y.txt"]);
+    let done = shell.run("add j.twx x.csv");
+    assert!(done.stderr.contains("x.csv: is a BMP image"), "{done:?}");
+}

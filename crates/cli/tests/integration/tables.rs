@@ -146,3 +146,17 @@ fn many_records_are_read_in_order_over_many_batches() {
     let ids: Vec<String> = (0..40_000).map(|n| n.to_string()).collect();
     assert!(shell.ids() == ids);
 }
+
+#[test]
+fn rows_that_end_in_a_carriage_return_have_lines_of_their_own() {
+    let shell = Shell::new();
+    let rows = ["x,text", "1,the first record", "2,a second one", "", "3,third and last"];
+    for end in ["\r", "\n", "\r\n"] {
+        shell.write("t.csv", rows.join(end) + end);
+        let index = format!("{}.twx", end.len() * 10 + usize::from(end.as_bytes()[0]));
+        let done = shell.run(&format!("add {index} --json t.csv")).succeeds();
+        assert_eq!(done.counted("added"), 3, "{end:?}");
+        let ids = shell.run(&format!("list {index}")).succeeds();
+        assert_eq!(ids.column(0), ["t.csv:2", "t.csv:3", "t.csv:5"], "{end:?}");
+    }
+}

@@ -80,7 +80,7 @@ impl<'a> Intake<'a> {
                 parsed.good.iter().for_each(|record| texts.add(&record.document));
             }
             parsed.messages.iter().for_each(|message| progress.say(message));
-            if self.begun.is_none() && (parsed.source.head.is_some() || !parsed.good.is_empty()) {
+            if parsed.source.head.is_some() || !parsed.good.is_empty() {
                 kept::check(self.plan.targets.out.as_ref(), &parsed.source)?;
             }
             if self.sources.last().is_none_or(|last| !last.is_like(&parsed.source)) {

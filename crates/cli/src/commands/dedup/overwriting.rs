@@ -29,10 +29,21 @@ pub(crate) fn check(
     goes_on: bool,
 ) -> Result<Option<KeptBefore>, Failure> {
     if !goes_on {
+        check_inputs(plan, index)?;
         index.map_or(Ok(()), |index| forget_progress(plan, index))?;
         check_interrupted(plan, index)?;
     }
     index.map_or(Ok(None), |index| check_finished(plan, index, goes_on))
+}
+
+/// Fails if the output or the audit is a file in a folder of the input, and no run has written it:
+/// such a file is left out of the input, and would be lost.
+fn check_inputs(plan: &Plan<'_>, index: Option<&Index>) -> Result<(), Failure> {
+    let Some(file) = plan.targets.among(&plan.args.paths) else { return Ok(()) };
+    match index.map_or(Ok(None), |index| stored(plan, index))? {
+        Some(_) => Ok(()),
+        None => Err(anyhow!("{}: is an input; write to another file", file.display()).into()),
+    }
 }
 
 /// Fails if a partial file of the output or of the audit is that of an interrupted run: of one with

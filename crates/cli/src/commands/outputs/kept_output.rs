@@ -217,7 +217,9 @@ impl KeptOutput {
             OutputRecord::Bytes(bytes) | OutputRecord::Row { bytes, .. } => self.put(bytes),
             OutputRecord::Warc(bytes) => {
                 self.put(bytes)?;
-                self.put(b"\r\n\r\n")
+                self.put(b"\r\n\r\n")?;
+                // Readers of compressed WARC jump to records.
+                self.writer.end_member()
             }
             OutputRecord::Columns { .. } | OutputRecord::Chosen(_) => Ok(()),
         }

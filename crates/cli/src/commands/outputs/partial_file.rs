@@ -187,6 +187,13 @@ impl PartialFile {
         Ok(self.write_all(bytes).with_context(|| self.partial.display().to_string())?)
     }
 
+    /// Ends the member of a compressed file: what follows can be decompressed on its own.
+    pub fn end_member(&mut self) -> Result<(), Failure> {
+        let Some(compressor) = &mut self.compressor else { return Ok(()) };
+        let rest = compressor.end(false).with_context(|| self.partial.display().to_string())?;
+        self.put(&rest)
+    }
+
     /// Makes the written bytes durable, and returns the length and hash of the file.
     pub fn sync(&mut self) -> Result<LengthAndHash, Failure> {
         if let Some(compressor) = &mut self.compressor {
@@ -202,6 +209,10 @@ impl PartialFile {
     /// Makes the file durable and gives it its final name.
     pub fn finish(mut self) -> Result<(), Failure> {
         self.sync()?;
+        if let Ok(before) = fs::metadata(&self.path) {
+            let kept = fs::set_permissions(&self.partial, before.permissions());
+            kept.with_context(|| self.partial.display().to_string())?;
+        }
         let named = fs::rename(&self.partial, &self.path).and_then(|()| sync_folder(&self.path));
         Ok(named.with_context(|| self.path.display().to_string())?)
     }
@@ -354,6 +365,14 @@ impl OutputWriter {
                 stream.write_all(bytes).map_err(|error| failed(name, &error))
             }
             Self::Nowhere => Ok(()),
+        }
+    }
+
+    /// Ends the member of a compressed file.
+    pub fn end_member(&mut self) -> Result<(), Failure> {
+        match self {
+            Self::File(file) => file.as_mut().end_member(),
+            Self::Stream(..) | Self::Nowhere => Ok(()),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::commands::outputs::partial_file::{PartialFile, partial_path, with_suf
 use crate::commands::outputs::request::OutputRequest;
 use crate::commands::outputs::rows_spool::spool_path;
 use crate::commands::outputs::shards::{ShardFolder, check_apart};
-use crate::input::{Inputs, STANDARD_INPUT, is_index, same_file};
+use crate::input::{Inputs, STANDARD_INPUT, is_among, is_index, same_file};
 use crate::remote::is_remote;
 use crate::report::check_target;
 use crate::run::column_format::ColumnFormat;
@@ -223,6 +223,14 @@ impl Targets {
         let chosen = out.as_deref().map(choices_path);
         let named = out.into_iter().chain(self.spool()).chain(rows).chain(chosen);
         named.flat_map(|path| [partial_path(&path), path]).collect()
+    }
+
+    /// The output or the audit, if it is a file that is there in a folder of the input. It is left
+    /// out of the input, and replaced.
+    pub(crate) fn among(&self, paths: &[PathBuf]) -> Option<PathBuf> {
+        let audit = self.spool().filter(|_| self.audit_is_file());
+        let mut files = self.output_file().into_iter().chain(audit);
+        files.find(|file| file.is_file() && is_among(file, paths))
     }
 
     /// Checks that each folder exists, and that no file to write is another output, an index or an

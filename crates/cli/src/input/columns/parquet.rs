@@ -41,6 +41,8 @@ pub(super) struct ParquetBatches {
     next_group: usize,
     /// Batches that were decoded already.
     ready: VecDeque<RecordBatch>,
+    /// What is wrong after these batches.
+    failed: Option<ParquetError>,
     /// The row group that is decoded batch by batch.
     open: Option<ParquetRecordBatchReader>,
 }
@@ -122,13 +124,17 @@ impl ParquetBatches {
             metadata = with_views(&metadata, &selection).map_err(explained)?;
         }
         let groups = RowGroups { file, metadata, columns, most_rows };
-        Ok((Self { groups, next_group: 0, ready, open }, schema, selection))
+        let batches = Self { groups, next_group: 0, ready, failed: None, open };
+        Ok((batches, schema, selection))
     }
 
     fn advance(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             if let Some(batch) = self.ready.pop_front() {
                 return Ok(Some(batch));
+            }
+            if let Some(error) = self.failed.take() {
+                return Err(error);
             }
             if let Some(batch) = self.open.as_mut().and_then(Iterator::next) {
                 return Ok(Some(batch?));
@@ -147,7 +153,13 @@ impl ParquetBatches {
             self.next_group += small.len();
             let decoded: Vec<_> = small.into_par_iter().map(|group| groups.decode(group)).collect();
             for batches in decoded {
-                self.ready.extend(batches?);
+                match batches {
+                    Ok(batches) => self.ready.extend(batches),
+                    Err(error) => {
+                        self.failed = Some(error);
+                        break;
+                    }
+                }
             }
         }
     }
@@ -184,6 +196,9 @@ fn with_views(
 fn explained(error: ParquetError) -> String {
     match error {
         ParquetError::NYI(cause) => format!("uses a feature of Parquet that is not read: {cause}"),
+        ParquetError::General(cause) if cause.contains("Disabled feature") => {
+            format!("uses a feature of Parquet that is not read: {cause}")
+        }
         error => format!("is damaged or incomplete Parquet; its reader says: {error}"),
     }
 }
