@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// # let folder = tempfile::tempdir().expect("a temporary folder");
 /// # let path = folder.path().join("t.twx");
 /// let index = twindex::with_threads(|| twindex::Index::options().create(path))?;
-/// assert!(index.is_empty());
+/// assert_eq!(index.settings().threshold(), 0.8);
 /// # Ok(())
 /// # }
 /// ```

@@ -1,9 +1,11 @@
-//! What a document is given as: a text, a list or set of tokens, or a dict of weights.
+//! What a document is given as: a text, a list or set of tokens, or a dict of weights; its id and its
+//! time, and the names of what a row holds.
 
 use crate::error::{invalid, raise};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBool, PyDict, PyFrozenSet, PyList, PySet, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFrozenSet, PyList, PyMapping, PySet, PyString, PyTuple};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use twindex::{Content, Tokens, Weights};
 
 /// A content that Python gave, without a copy of its text.
@@ -84,4 +86,41 @@ pub(crate) fn id_of(id: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
     }
     let got = id.get_type().name()?;
     Err(pyo3::exceptions::PyTypeError::new_err(format!("an id is a str or an int; got {got}")))
+}
+
+/// The time of a datetime with a time zone.
+pub(crate) fn time_of(time: &Bound<'_, PyAny>) -> PyResult<SystemTime> {
+    let expected =
+        || invalid("time: expected a datetime with a time zone, such as datetime.now(UTC)");
+    let zone = time.getattr_opt("tzinfo")?.ok_or_else(expected)?;
+    if zone.is_none() {
+        return Err(expected());
+    }
+    let seconds: f64 = time.call_method0("timestamp")?.extract()?;
+    let since = Duration::try_from_secs_f64(seconds.abs()).map_err(|_| expected())?;
+    let time = match seconds < 0.0 {
+        true => UNIX_EPOCH.checked_sub(since),
+        false => UNIX_EPOCH.checked_add(since),
+    };
+    time.ok_or_else(expected)
+}
+
+/// The names of a row's values, if it is a named tuple, or a row of Spark or of SQLite.
+pub(crate) fn fields_of(row: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+    if row.is_exact_instance_of::<PyTuple>() || row.is_instance_of::<PyString>() {
+        return Ok(None);
+    }
+    if row.is_instance_of::<PyTuple>() {
+        for names in ["_fields", "__fields__"] {
+            if let Some(fields) = row.getattr_opt(names)? {
+                return Ok(fields.extract().ok());
+            }
+        }
+        return Ok(None);
+    }
+    match row.cast::<PyMapping>() {
+        Ok(_) => Ok(None),
+        Err(_) if row.hasattr("keys")? => Ok(row.call_method0("keys")?.extract().ok()),
+        Err(_) => Ok(None),
+    }
 }

@@ -1,6 +1,7 @@
 //! An open index.
 
 use crate::arrow::Table;
+use crate::content::time_of;
 use crate::error::{invalid, raise};
 use crate::handle::{Handle, Open, share};
 use crate::inserting::{Committing, Making, Manner, insert_rows};
@@ -19,7 +20,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// An open index. `twindex.open` returns it.
 #[pyclass(frozen, extends = Reader, module = "twindex")]
@@ -439,23 +439,6 @@ impl Index {
             }
         }
     }
-}
-
-/// The time of a datetime with a time zone.
-fn time_of(time: &Bound<'_, PyAny>) -> PyResult<SystemTime> {
-    let expected =
-        || invalid("time: expected a datetime with a time zone, such as datetime.now(UTC)");
-    let zone = time.getattr_opt("tzinfo")?.ok_or_else(expected)?;
-    if zone.is_none() {
-        return Err(expected());
-    }
-    let seconds: f64 = time.call_method0("timestamp")?.extract()?;
-    let since = Duration::try_from_secs_f64(seconds.abs()).map_err(|_| expected())?;
-    let time = match seconds < 0.0 {
-        true => UNIX_EPOCH.checked_sub(since),
-        false => UNIX_EPOCH.checked_add(since),
-    };
-    time.ok_or_else(expected)
 }
 
 /// Checks a file and all its pages. If it is damaged, makes a new one of what can be read.

@@ -2,7 +2,7 @@
 //! datasets, and iterables of texts, of pairs (id, text) and of dicts.
 
 use crate::arrow::{ArrowInput, Batch};
-use crate::content::{Given, id_of};
+use crate::content::{Given, fields_of, id_of};
 use crate::error::invalid;
 use arrow_array::ArrayRef;
 use arrow_buffer::NullBuffer;
@@ -305,26 +305,6 @@ fn at_row(py: Python<'_>, number: u64, error: PyErr) -> PyErr {
     match error.add_note(py, format!("in row {number}, counted from 0")) {
         Ok(()) => error,
         Err(failed) => failed,
-    }
-}
-
-/// The names of a row's values, if it is a named tuple, or a row of Spark or of SQLite.
-fn fields_of(row: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
-    if row.is_exact_instance_of::<PyTuple>() || row.is_instance_of::<PyString>() {
-        return Ok(None);
-    }
-    if row.is_instance_of::<PyTuple>() {
-        for names in ["_fields", "__fields__"] {
-            if let Some(fields) = row.getattr_opt(names)? {
-                return Ok(fields.extract().ok());
-            }
-        }
-        return Ok(None);
-    }
-    match row.cast::<PyMapping>() {
-        Ok(_) => Ok(None),
-        Err(_) if row.hasattr("keys")? => Ok(row.call_method0("keys")?.extract().ok()),
-        Err(_) => Ok(None),
     }
 }
 
