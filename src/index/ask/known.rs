@@ -7,7 +7,7 @@ use crate::index::snapshot::Snapshot;
 use crate::sketch::Sketcher;
 use crate::store::DocNo;
 use crate::text::{CharOffsets, Content, ELEMENT_END, Shingle, UnitPlaces};
-use std::collections::BTreeSet;
+
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -147,11 +147,12 @@ impl KnownPassages {
         let known = covered(met.iter().map(|met| met.stretch.a.clone()).collect());
         let cuts = own.cuts(sketcher.shingler().shingle(), met.iter().map(|met| &met.stretch.a));
         let mut passages: Vec<(usize, KnownPassage)> = Vec::with_capacity(met.len());
-        let origins: BTreeSet<Origin> = met.iter().map(|met| met.origin).collect();
-        for origin in origins {
-            let (id, theirs) = read(origin)?;
+        met.sort_by_key(|met| met.origin);
+        for of_one in met.chunk_by(|one, other| one.origin == other.origin) {
+            let Some(MetStretch { origin, .. }) = of_one.first() else { continue };
+            let (id, theirs) = read(*origin)?;
             let theirs = LocatedText::new(sketcher, &theirs)?;
-            for MetStretch { stretch, .. } in met.iter().filter(|met| met.origin == origin) {
+            for MetStretch { stretch, .. } in of_one {
                 let (place, at) = (own.span(stretch.a.clone()), theirs.span(stretch.in_b()));
                 let units = stretch.a.len();
                 passages.push((stretch.a.start, KnownPassage { place, of: id.clone(), at, units }));

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::estimate::equal_lanes_from;
+use crate::hash::TextHash;
 use crate::index::ask::cache::Cached;
 use crate::index::ask::verify::Elements;
 use crate::sketch::Sketcher;
@@ -49,6 +50,8 @@ pub(super) struct Comparer<'v, P, D> {
     /// The place in `bucket` of each document of the bucket, or `ELSEWHERE`.
     slots: Vec<u32>,
     elements: FxHashMap<DocNo, Arc<Elements>>,
+    /// The hash and the length of texts that were compared.
+    hashes: FxHashMap<DocNo, (TextHash, u64)>,
     /// The bytes of all elements.
     bytes: usize,
     /// Pairs whose texts were compared and are not similar: a pair may share many buckets.
@@ -73,6 +76,7 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
             bucket: Vec::new(),
             slots: Vec::new(),
             elements: FxHashMap::default(),
+            hashes: FxHashMap::default(),
             bytes: 0,
             apart: FxHashSet::default(),
         }
@@ -195,9 +199,21 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
         Ok(&self.lanes[place..place + width])
     }
 
-    fn have_equal_texts(&self, a: DocNo, b: DocNo) -> Result<bool> {
-        let (a, b) = (self.view.document(a)?, self.view.document(b)?);
-        Ok((a.text_hash, a.text_length) == (b.text_hash, b.text_length))
+    fn have_equal_texts(&mut self, a: DocNo, b: DocNo) -> Result<bool> {
+        Ok(self.hash(a)? == self.hash(b)?)
+    }
+
+    fn hash(&mut self, doc: DocNo) -> Result<(TextHash, u64)> {
+        if let Some(hash) = self.hashes.get(&doc) {
+            return Ok(*hash);
+        }
+        let record = self.view.document(doc)?;
+        let hash = (record.text_hash, record.text_length);
+        if self.hashes.len() * size_of::<(DocNo, (TextHash, u64))>() >= self.room {
+            self.hashes.clear();
+        }
+        self.hashes.insert(doc, hash);
+        Ok(hash)
     }
 
     fn elements(&mut self, doc: DocNo, sketcher: &Sketcher) -> Result<Arc<Elements>> {

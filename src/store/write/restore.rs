@@ -19,6 +19,14 @@ impl Writer {
         Ok(())
     }
 
+    /// Numbers the commits of a new index from that of an old one on, so that whoever has read the
+    /// changes of the old one does not take those of this one for later ones.
+    pub(crate) fn continue_from(&mut self, commit: u64) {
+        let counters = &mut self.state_mut().counters;
+        counters.commit = counters.commit.max(commit);
+        self.touch(1);
+    }
+
     /// Flushes the tail, and copies the counters that do not follow from the documents.
     pub(crate) fn restore_counters(&mut self, old: Counters) -> Result<()> {
         self.flush()?;

@@ -51,6 +51,9 @@ pub(crate) fn run(
                 )
                 .into());
             }
+            (Some(audit), _) if went_for_passages(audit, id)? => {
+                format!("by {} it went for known passages, which its line lists", audit.display())
+            }
             (Some(audit), None) => format!("{} has no line about it", audit.display()),
             (None, Some(file)) => format!("the text of {} is similar to none", file.display()),
             (Some(audit), Some(file)) => format!(
@@ -79,6 +82,16 @@ fn in_audit(audit: &Path, id: &str) -> Result<Vec<[Value; 4]>, Failure> {
         if is_removed && fields.contains_key("duplicate_of") {
             found.push(FIELDS.map(|name| fields.get(name).cloned().unwrap_or_default()));
         }
+    })?;
+    Ok(found)
+}
+
+/// Whether an audit says that this record was removed because of passages that were known.
+fn went_for_passages(audit: &Path, id: &str) -> Result<bool, Failure> {
+    let mut found = false;
+    lines_about(audit, id, |fields| {
+        let is_removed = fields.get("kept") != Some(&Value::Bool(true));
+        found |= is_removed && fields.contains_key("passages");
     })?;
     Ok(found)
 }
