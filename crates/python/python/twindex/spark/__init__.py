@@ -23,7 +23,7 @@ import twindex
 from twindex.spark._answers import ANNOTATIONS, duplicates, judged, named, verdicts
 from twindex.spark._deciding import Decided, all_similar, connected
 from twindex.spark._incremental import against
-from twindex.spark._run import Run, check_columns, columns
+from twindex.spark._run import Run, check_columns, quoted
 from twindex.spark._shards import build
 from twindex.spark._sketches import Sketched, copies_of, signatures, sketched
 
@@ -90,7 +90,6 @@ def pairs(
     """
     chosen = twindex.Settings(threshold=threshold, store_text=exact, **settings)
     check_columns(df, id, text)
-    df = df.select(*columns(id, text))
     run, made = _begun(df, chosen, id, text, None, work)
     found = _with_copies(run, all_similar(run, made))
     found = run.store("pairs", found)
@@ -131,8 +130,6 @@ def clusters(
     if linkage not in ("representative", "connected"):
         raise ValueError(f"linkage={linkage!r}: expected 'representative' or 'connected'")
     check_columns(df, id, text)
-    if order is None:
-        df = df.select(*columns(id, text))
     run, made = _begun(df, chosen, id, text, order, work)
     if linkage == "connected":
         links = copies_of(run).where("doc <> first").select("first", "doc").toDF("a", "b")
@@ -158,7 +155,6 @@ def sketch(
     empty document.
     """
     check_columns(df, id, text)
-    df = df.select(*columns(id, text))
     return signatures(df, twindex.Settings(**settings), id, text)
 
 
@@ -171,7 +167,7 @@ def _begun(
     work: str | None,
 ) -> tuple[Run, Sketched]:
     """A run whose rows are sketched."""
-    by = F.col(f"`{order}`") if isinstance(order, str) else order
+    by = F.col(quoted(order)) if isinstance(order, str) else order
     if by is not None and re.search(r" (ASC|DESC) NULLS (FIRST|LAST)'>$", str(by)):
         raise ValueError(
             "order: expected a column or an expression, not a sort direction: to turn the order of "
@@ -198,9 +194,14 @@ def _with_copies(run: Run, found: DataFrame) -> DataFrame:
 
 def _of_equals(settings: twindex.Settings) -> tuple[float, float, float]:
     """The similarity of copies, with its interval."""
-    signature = twindex.Sketcher.of(settings).signature("any text that is not empty")
-    estimate = twindex.Sketcher.similarity(signature, signature)
-    return (1.0, 1.0, 1.0) if settings.store_text or estimate is None else estimate
+    sketcher = twindex.Sketcher.of(settings)
+    # A text that is not empty has shingles of most kinds, and one of bases the others.
+    for text in ("any text that is not empty", "ACGT" * 64):
+        signature = sketcher.signature(text)
+        estimate = twindex.Sketcher.similarity(signature, signature)
+        if estimate is not None and not settings.store_text:
+            return estimate
+    return (1.0, 1.0, 1.0)
 
 
 def _tell(made: Sketched, report: dict[str, int] | None) -> None:

@@ -1,5 +1,7 @@
 """From decisions about numbers to answers about rows."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -10,10 +12,10 @@ from pyspark.sql.types import StructType
 from twindex.kernel.columns import are_among, numbers
 from twindex.kernel.numbering import ROW_BITS, first_of, partition_of
 from twindex.kernel.sketching import as_ids, checks, problems, readable
-from twindex.spark._batches import Batches, Step, one_thread, this_partition
+from twindex.spark._batches import Batches, Step, one_thread
 from twindex.spark._deciding import Decided
 from twindex.spark._files import Slices
-from twindex.spark._run import Run
+from twindex.spark._run import Run, map_batches
 from twindex.spark._sketches import Sketched, copies_of
 
 
@@ -72,6 +74,9 @@ def verdicts(run: Run, made: Sketched, found: DataFrame) -> Slices:
 ANNOTATIONS = {"duplicate_of": "string", "similarity": "double", "problem": "string"}
 """The columns that tell of a row, with their types."""
 
+_PARTITION = "twindex_partition"
+"""The column of the partition of each row."""
+
 
 def judged(df: DataFrame, found: Slices, id: str | None, text: str, *, annotate: bool) -> DataFrame:
     """The rows that are kept; or all rows, with what they are duplicates of."""
@@ -79,15 +84,21 @@ def judged(df: DataFrame, found: Slices, id: str | None, text: str, *, annotate:
     if annotate:
         for name, kind in ANNOTATIONS.items():
             types.add(name, kind)
-    return df.mapInArrow(_judge(found, id, text, annotate), types)
+    # A task may have rows of several partitions, or a number of its own: a plan may go on with the
+    # result in other partitions.
+    df = df.withColumn(_PARTITION, F.spark_partition_id())
+    return map_batches(df, _judge(found, id, text, annotate), types)
 
 
 def _judge(found: Slices, id: str | None, text: str, annotate: bool) -> Step:
     def step(batches: Batches) -> Batches:
         one_thread()
-        partition = this_partition()
-        verdicts = Verdicts(found.of(partition), first_of(partition))
-        for batch in batches:
+        verdicts: Verdicts | None = None
+        for partition, batch in _of_partitions(batches):
+            if verdicts is None or verdicts.partition != partition:
+                if verdicts is not None:
+                    verdicts.end()
+                verdicts = Verdicts(found.of(partition), partition)
             texts, invalid = readable(batch.column(text))
             why = problems(None if id is None else batch.column(id), invalid)
             ids = None if id is None else readable(as_ids(batch.column(id)))[0]
@@ -98,9 +109,21 @@ def _judge(found: Slices, id: str | None, text: str, annotate: bool) -> Step:
                 yield pa.RecordBatch.from_arrays([*batch.columns, *more], names)
             else:
                 yield batch.filter(pa.array((verdict < 0) & numbers(why.is_null())))
-        verdicts.end()
+        if verdicts is not None:
+            verdicts.end()
 
     return step
+
+
+def _of_partitions(batches: Batches) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The rows of each partition in turn, with its number."""
+    for batch in batches:
+        partitions = numbers(batch.column(_PARTITION))
+        batch = batch.drop_columns([_PARTITION])
+        cuts = (np.flatnonzero(np.diff(partitions)) + 1).tolist()
+        for first, last in zip([0, *cuts], [*cuts, len(partitions)], strict=True):
+            if first < last:
+                yield int(partitions[first]), batch.slice(first, last - first)
 
 
 class Verdicts:
@@ -111,13 +134,14 @@ class Verdicts:
     ids and texts stand for each other.
     """
 
-    def __init__(self, table: pa.Table | None, first: int) -> None:
+    def __init__(self, table: pa.Table | None, partition: int) -> None:
+        self.partition = partition
         if table is None:
             empty = {"position": pa.int64(), "check": pa.int64(), "duplicate_of": pa.string(),
                      "similarity": pa.float64(), "kept_here": pa.bool_()}  # fmt: skip
             table = pa.schema(list(empty.items())).empty_table()
         table = table.sort_by("position").combine_chunks()
-        self._places = numbers(table.column("position")) - first
+        self._places = numbers(table.column("position")) - first_of(partition)
         self._checks = numbers(table.column("check"))
         self._kept_here = numbers(table.column("kept_here")).astype(bool)
         self._known = np.unique(self._checks)

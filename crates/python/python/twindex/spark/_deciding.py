@@ -26,7 +26,7 @@ left after the first."""
 
 _SMALL, _SMALL_OF_FEW, _MANY = 8, 64, 1_000_000
 """Buckets of up to `_SMALL` documents give all their pairs. Of few rows, larger buckets do: pairs
-cost less there than another round."""
+cost less there than another round, unless texts are compared."""
 
 _ROWS = "a bigint, b bigint"
 
@@ -48,7 +48,9 @@ class Decided:
         self._removed: list[DataFrame] = []
         self._similar: list[DataFrame] = []
         self._open: DataFrame | None = None
-        small = _SMALL if made.counts["rows"] > _MANY else _SMALL_OF_FEW
+        # Texts cost much more to compare than signatures.
+        many = made.counts["rows"] > _MANY or run.settings.store_text
+        small = _SMALL if many else _SMALL_OF_FEW
         first = Round(run, made, "0", kernel.Round("pivots", small=small))
         crowds = first.crowds() if first.has_crowds() else None
         waiting = self._decide(first.similar, crowds)

@@ -14,7 +14,7 @@ import twindex
 from twindex.kernel.sketching import problems, readable
 from twindex.spark._answers import ANNOTATIONS
 from twindex.spark._batches import Batches, Step, one_thread
-from twindex.spark._run import check_columns, temporary_folder
+from twindex.spark._run import check_columns, map_batches, temporary_folder
 
 
 def against(
@@ -54,7 +54,7 @@ def against(
     if annotate:
         for added, kind in ANNOTATIONS.items():
             types.add(added, kind)
-    return df.mapInArrow(_against(name, id, text, threshold, annotate), types)
+    return map_batches(df, _against(name, id, text, threshold, annotate), types)
 
 
 @lru_cache(maxsize=4)

@@ -10,10 +10,18 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import ByteType, IntegerType, LongType, ShortType, StringType
+from pyspark.sql.types import (
+    ByteType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+    StructType,
+)
 
 import twindex
 from twindex.kernel.numbering import ROW_BITS
+from twindex.spark._batches import Batches, Step
 from twindex.spark._files import Slices
 
 _TASK_BYTES = 32 << 20
@@ -120,6 +128,37 @@ def check_columns(df: DataFrame, id: str | None, text: str, *, added: Iterable[s
             raise ValueError(f"annotate=True adds the column {name!r}, which is there already")
 
 
-def columns(*names: str | None) -> list[Column]:
-    """Columns by their names, which may hold dots."""
-    return [F.col(f"`{name}`") for name in names if name is not None]
+def quoted(name: str) -> str:
+    """The name of a column as Spark reads it, which may hold dots."""
+    return f"`{name.replace('`', '``')}`"
+
+
+ORDER = "twindex_order"
+"""The column of what rows are ordered by."""
+
+
+def narrowed(df: DataFrame, id: str | None, text: str, order: Column | None = None) -> DataFrame:
+    """The columns of ids and texts, as `id` and `text`, and that of the order. They are taken by
+    their places, so their names may hold anything."""
+    if order is not None:
+        df = df.withColumn(ORDER, order)
+    names = df.columns
+    wanted = {"id": id, "text": text, ORDER: None if order is None else ORDER}
+    columns = [
+        F.col(f"c{names.index(name)}").alias(new) for new, name in wanted.items() if name is not None
+    ]
+    return _by_places(df).select(*columns)
+
+
+def map_batches(df: DataFrame, step: Step, types: StructType) -> DataFrame:
+    """What `mapInArrow` does, for columns of any names."""
+    names = df.columns
+
+    def with_names(batches: Batches) -> Batches:
+        return step(batch.rename_columns(names) for batch in batches)
+
+    return _by_places(df).mapInArrow(with_names, types)
+
+
+def _by_places(df: DataFrame) -> DataFrame:
+    return df.toDF(*(f"c{place}" for place in range(len(df.columns))))

@@ -20,7 +20,7 @@ import twindex
 from twindex.kernel.sketching import as_ids, problems, readable
 from twindex.spark._batches import Batches, Step, one_thread, this_partition
 from twindex.spark._files import storage
-from twindex.spark._run import Run, check_columns, columns
+from twindex.spark._run import Run, check_columns, narrowed
 
 log = logging.getLogger("twindex.spark")
 
@@ -65,11 +65,14 @@ def build(
     chosen = twindex.Settings(**settings)
     if os.path.exists(path):
         raise twindex.ExistsError(f"{os.fspath(path)} exists already")
+    folder = os.path.dirname(os.path.abspath(path))
+    if "://" in os.fspath(path) or not os.path.isdir(folder):
+        raise ValueError(f"path={os.fspath(path)!r}: expected a file in a folder of the driver")
     run = Run(df.sparkSession, chosen, work)
     where, folder = storage(run.path("shards"))
     where.create_dir(folder)
-    step = _shard(run.path("shards"), chosen, id, text, on_conflict)
-    frame = df.select(*columns(id, text)).mapInArrow(step, _SHARDS)
+    step = _shard(run.path("shards"), chosen, "id", "text", on_conflict)
+    frame = narrowed(df, id, text).mapInArrow(step, _SHARDS)
     shards = sorted(frame.collect(), key=lambda shard: shard.partition)
     counts = Counter(dict.fromkeys(["rows", "problems", *_CONFLICTS], 0))
     for shard in shards:

@@ -21,15 +21,13 @@ from twindex.spark._batches import (
     this_partition,
 )
 from twindex.spark._files import Sketches, Slices
-from twindex.spark._run import Run
+from twindex.spark._run import ORDER, Run, narrowed
 
 _TOGETHER = 1 << 18
 """The documents whose entries are packed together, at most."""
 
 _RANGE = 1 << 19
 """The documents of one key, about."""
-
-_ORDER = "twindex_order"
 
 _TYPES = (
     "doc bigint, position bigint, id string, signature binary, check bigint, empty boolean, "
@@ -62,14 +60,14 @@ class Sketched:
 def sketched(run: Run, df: DataFrame, id: str | None, text: str, order: Column | None) -> Sketched:
     """Sketches the rows, numbers the documents, and finds the copies among them."""
     types = _TYPES + (", text string" if run.settings.store_text else "")
-    step = _sketch(run.settings, id, text, order is not None)
+    step = _sketch(run.settings, id is not None, order is not None)
+    rows = narrowed(df, id, text, order)
     if order is None:
-        frame = run.store("sketches", df.mapInArrow(step, types))
+        frame = run.store("sketches", rows.mapInArrow(step, types))
     else:
-        rows = df.withColumn(_ORDER, order)
-        with_order = StructType.fromDDL(types).add(_ORDER, rows.schema[_ORDER].dataType)
+        with_order = StructType.fromDDL(types).add(ORDER, rows.schema[ORDER].dataType)
         frame = run.store("unordered", rows.mapInArrow(step, with_order))
-        frame = frame.orderBy(_ORDER, "id", "check", "position").drop(_ORDER, "doc")
+        frame = frame.orderBy(ORDER, "id", "check", "position").drop(ORDER, "doc")
         frame = run.store("sketches", frame.mapInArrow(_number, types))
     columns = ("signature", "text") if run.settings.store_text else ("signature",)
     files = Sketches.written(run.path("sketches"), frame, columns)
@@ -81,22 +79,27 @@ def sketched(run: Run, df: DataFrame, id: str | None, text: str, order: Column |
 def signatures(df: DataFrame, settings: twindex.Settings, id: str | None, text: str) -> DataFrame:
     """The signatures of rows, without a run."""
 
+    name = None if id is None else "id"
+
     def step(batches: Batches) -> Batches:
         one_thread()
         for batch in batches:
-            yield kernel.sketch(batch, settings, id=id, text=text).select(
+            yield kernel.sketch(batch, settings, id=name, text="text").select(
                 ["id", "signature", "problem"]
             )
 
-    return df.mapInArrow(step, "id string, signature binary, problem string")
+    types = "id string, signature binary, problem string"
+    return narrowed(df, id, text).mapInArrow(step, types)
 
 
-def _sketch(settings: twindex.Settings, id: str | None, text: str, ordered: bool) -> Step:
+def _sketch(settings: twindex.Settings, has_ids: bool, ordered: bool) -> Step:
+    id = "id" if has_ids else None
+
     def step(batches: Batches) -> Batches:
         one_thread()
         row = first_of(this_partition())
         for batch in batches:
-            made = kernel.sketch(batch, settings, id=id, text=text)
+            made = kernel.sketch(batch, settings, id=id, text="text")
             docs = pa.array(np.arange(row, row + len(made), dtype=np.int64))
             row += len(made)
             names = ["id", "signature", "check", "empty", "problem"]
@@ -104,8 +107,8 @@ def _sketch(settings: twindex.Settings, id: str | None, text: str, ordered: bool
             columns = [docs, docs, *(made.column(name) for name in names)]
             names = ["doc", "position", *names]
             if ordered:
-                columns.append(batch.column(_ORDER))
-                names.append(_ORDER)
+                columns.append(batch.column(ORDER))
+                names.append(ORDER)
             yield pa.RecordBatch.from_arrays(columns, names)
 
     return step

@@ -1,0 +1,64 @@
+"""Results in any plan, and columns of any names."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from pyspark.sql import functions as F  # noqa: E402
+
+import twindex  # noqa: E402
+import twindex.spark  # noqa: E402
+
+BASE = "the quick brown fox jumps over the lazy dog and runs away from the big bad wolf in the forest "
+OTHER = "something else entirely, a sentence about ferries and boats on a lake"
+ROWS = [("a", BASE + "1"), ("b", BASE + "2"), ("c", BASE + "3"), ("d", OTHER)]
+
+
+def ids(df: Any) -> list[str]:
+    return [row.id for row in df.collect()]
+
+
+def test_a_result_goes_on_in_other_partitions(table: Any) -> None:
+    before = table([("x", "completely different: " + "q" * 60), ("y", OTHER + " and more" * 20)], 2)
+    kept = twindex.spark.dedup(table(ROWS, 2))
+    assert ids(kept) == ["a", "d"]
+    assert ids(before.union(kept)) == ["x", "y", "a", "d"]
+    assert ids(twindex.spark.dedup(before).union(kept)) == ["x", "y", "a", "d"]
+    mixed = [ROWS[0], ROWS[3], ROWS[1], ROWS[2]]
+    for partitions in (2, 4):
+        assert ids(twindex.spark.dedup(table(mixed, partitions)).coalesce(1)) == ["a", "d"]
+    told = twindex.spark.dedup(table(ROWS, 2), annotate=True)
+    told = before.select("*", *(F.lit(None).alias(name) for name in told.columns[2:])).union(told)
+    found = {row.id: row.duplicate_of for row in told.collect()}
+    assert found == {"x": None, "y": None, "a": None, "b": "a", "c": "a", "d": None}
+
+
+def test_columns_have_any_names(table: Any, tmp_path: Path) -> None:
+    wide = table(ROWS, 2).withColumns({"m": F.lit("en"), "n": F.lit(1), "o": F.lit("")})
+    df = wide.toDF("i`d", "te.xt", "meta.lang", "ID", "TE.XT")
+    names = {"id": "i`d", "text": "te.xt"}
+    kept = twindex.spark.dedup(df, **names)
+    assert kept.columns == df.columns
+    assert [row[0] for row in kept.collect()] == ["a", "d"]
+    assert twindex.spark.pairs(df, **names).count() == 3
+    assert twindex.spark.clusters(df, **names).count() == 3
+    assert twindex.spark.sketch(df, **names).count() == 4
+    path = tmp_path / "i.twx"
+    twindex.spark.build(df, path, **names)
+    assert len(twindex.open(path, "r")) == 4
+    assert twindex.spark.against(df, path, **names).count() == 0
+    with pytest.raises(ValueError, match="a file in a folder of the driver"):
+        twindex.spark.build(df, tmp_path / "none" / "i.twx", **names)
+
+
+def test_copies_have_the_interval_of_an_index(table: Any, tmp_path: Path) -> None:
+    dna = "ACGTTGCAAC" * 40
+    rows = [("a", dna), ("b", dna)]
+    with twindex.open(tmp_path / "i.twx", shingle="kmer:21") as index:
+        index.insert_many(rows)
+        (pair,) = index.pairs()
+    (found,) = twindex.spark.pairs(table(rows, 2), shingle="kmer:21").collect()
+    assert (found.similarity, found.low, found.high) == (pair.similarity, pair.low, pair.high)
