@@ -428,3 +428,21 @@ fn a_document_with_the_text_that_is_left_stays_though_its_source_is_newer() {
     let outcome = &outcome.expect("inserted")[0];
     assert!(matches!(outcome, Outcome::Cut { inserted: Inserted::Unchanged, .. }), "{outcome:?}");
 }
+
+#[test]
+fn a_text_that_repeats_itself_has_few_known_passages() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = Index::options().passages(100).store_text(true);
+    let index = options.create(folder.path().join("k.twx")).expect("created");
+    let mut txn = index.begin_write().expect("a transaction");
+    txn.insert("exam", &format!("Question 1 {} answer", "-".repeat(150))).expect("inserted");
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    let text = format!("An answer: {} and more", "-".repeat(30_000));
+    let known = snapshot.known_passages(&*text).expect("answered");
+    assert!(known.known >= 30_000, "{}", known.known);
+    assert!(known.passages().len() < 500, "{} passages", known.passages().len());
+    let covered = known.passages().iter().map(|passage| passage.place.bytes().end).max();
+    assert!(covered >= Some(30_000), "{covered:?}");
+    assert!(known.without(&text).len() < 100);
+}

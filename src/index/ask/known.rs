@@ -7,7 +7,6 @@ use crate::index::snapshot::Snapshot;
 use crate::sketch::Sketcher;
 use crate::store::DocNo;
 use crate::text::{CharOffsets, Content, ELEMENT_END, Shingle, UnitPlaces};
-
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -68,6 +67,10 @@ pub struct KnownPassage {
 
 impl KnownPassages {
     /// The known passages, in order. They may overlap.
+    ///
+    /// In a text that repeats itself, such as a line of dashes, each place may begin another one. If
+    /// they are more than four times as long together as the text, only as many are told as cover
+    /// what is known.
     pub fn passages(&self) -> &[KnownPassage] {
         &self.passages
     }
@@ -124,6 +127,33 @@ pub(crate) struct MetStretch {
     pub(crate) stretch: SharedStretch,
 }
 
+/// How often as long as the text its known passages are together if all are told.
+const CROWDED: usize = 4;
+
+/// Leaves out stretches whose elements lie in others, too. The stretches are in order, and each
+/// reaches further than those before it.
+fn cover(met: Vec<MetStretch>) -> Vec<MetStretch> {
+    let (mut kept, mut end) = (Vec::new(), 0);
+    // The last one that begins within those that are kept reaches furthest.
+    let mut furthest: Option<MetStretch> = None;
+    for next in met {
+        if next.stretch.a.start > end
+            && let Some(furthest) = furthest.take()
+        {
+            end = furthest.stretch.a.end;
+            kept.push(furthest);
+        }
+        if kept.is_empty() || next.stretch.a.start > end {
+            end = next.stretch.a.end;
+            kept.push(next);
+        } else {
+            furthest = Some(next);
+        }
+    }
+    kept.extend(furthest);
+    kept
+}
+
 impl KnownPassages {
     /// Tells what was met of a text. `read` gives the id and the text of a document.
     pub(crate) fn tell(
@@ -146,6 +176,10 @@ impl KnownPassages {
         let units = own.places.len();
         let known = covered(met.iter().map(|met| met.stretch.a.clone()).collect());
         let cuts = own.cuts(sketcher.shingler().shingle(), met.iter().map(|met| &met.stretch.a));
+        let length: usize = met.iter().map(|met| met.stretch.a.len()).sum();
+        if length > CROWDED * units {
+            met = cover(met);
+        }
         let mut passages: Vec<(usize, KnownPassage)> = Vec::with_capacity(met.len());
         met.sort_by_key(|met| met.origin);
         for of_one in met.chunk_by(|one, other| one.origin == other.origin) {
