@@ -1,5 +1,5 @@
-//! What a document is given as: a text, a list or set of tokens, or a dict of weights; its id and its
-//! time, and the names of what a row holds.
+//! What a document is given as: a text, a list or set of tokens, or a dict of weights; its id and
+//! its time, and the names of what a row holds.
 
 use crate::error::{invalid, raise};
 use pyo3::prelude::*;

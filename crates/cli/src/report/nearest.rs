@@ -52,8 +52,8 @@ pub(super) fn lowest(threshold: f64) -> f64 {
 }
 
 impl Nearest {
-    /// Asks about a sample of so many documents of a snapshot, those that were inserted last. `gone`
-    /// are the hashes of the ids of those that do not stay.
+    /// Asks about a sample of so many documents of a snapshot, those that were inserted last.
+    /// `gone` are the hashes of the ids of those that do not stay.
     pub(super) fn find(
         snapshot: &Snapshot,
         newest: u64,

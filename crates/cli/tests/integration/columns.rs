@@ -306,8 +306,8 @@ fn lists_of_dictionaries_of_few_keys_are_not_written_as_parquet() {
     shell.run("dedup i.twx in.arrows -o out.arrows --removed removed").succeeds();
 }
 
-/// A stream of batches of 50 rows, each with a dictionary of its own: of this number of names in all,
-/// each for three rows in a row.
+/// A stream of batches of 50 rows, each with a dictionary of its own: of this number of names in
+/// all, each for three rows in a row.
 fn stream_with_dictionaries(rows: &RecordBatch, names: usize) -> Vec<u8> {
     let kind = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8));
     let mut fields = rows.schema().fields().to_vec();

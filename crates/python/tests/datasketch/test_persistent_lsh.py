@@ -242,7 +242,8 @@ def test_a_session_that_fails_leaves_the_same_key_of_another(path: Path) -> None
 def test_keys_that_are_pickled_need_no_hash(path: Path) -> None:
     keys: list[Any] = [[1, 2], {"a": 1}, {3}, bytearray(b"x")]
     with opened(path, prepickle=True) as lsh:
-        for key, minhash in zip(keys, ours.MinHash.bulk([[b"a"], [b"b"], [b"c"], [b"d"]]), strict=True):
+        minhashes = ours.MinHash.bulk([[b"a"], [b"b"], [b"c"], [b"d"]])
+        for key, minhash in zip(keys, minhashes, strict=True):
             lsh.insert(key, minhash)
             assert lsh.query(minhash) == [key] and key in lsh
 

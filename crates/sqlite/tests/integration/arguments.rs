@@ -114,7 +114,8 @@ fn arguments_may_be_alternatives() {
 #[test]
 fn ids_of_real_numbers_are_written_as_sqlite_writes_them() {
     let place = Place::new();
-    let numbers = "1.0, 1e20, 0.1 + 0.2, 2.5e-7, 0.0001, 0.00001, 123456789012345.0, -1e15, 1e999, 1e14, 3.25";
+    let numbers = "1.0, 1e20, 0.1 + 0.2, 2.5e-7, 0.0001, 0.00001, 123456789012345.0, -1e15, 1e999, \
+                   1e14, 3.25";
     let values: Vec<String> = numbers.split(", ").map(|number| format!("({number})")).collect();
     place.prints(&format!(
         "CREATE TABLE t(id); INSERT INTO t VALUES {};
@@ -122,9 +123,10 @@ fn ids_of_real_numbers_are_written_as_sqlite_writes_them() {
         values.join(", ")
     ));
     let missing = "SELECT CAST(id AS TEXT) FROM t
-                   WHERE CAST(id AS TEXT) NOT IN (SELECT a FROM twindex_pairs('INDEX', .01)
-                                                  UNION SELECT b FROM twindex_pairs('INDEX', .01)
-                                                  UNION SELECT q.id FROM twindex_query('INDEX', 'text ' || t.id) q);";
+                   WHERE CAST(id AS TEXT) NOT IN (
+                       SELECT a FROM twindex_pairs('INDEX', .01)
+                       UNION SELECT b FROM twindex_pairs('INDEX', .01)
+                       UNION SELECT q.id FROM twindex_query('INDEX', 'text ' || t.id) q);";
     assert_eq!(place.prints(missing), "");
 }
 

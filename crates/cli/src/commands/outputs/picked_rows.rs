@@ -109,8 +109,8 @@ fn with_texts(column: &ArrayRef, texts: &[(usize, NewText)]) -> Result<ArrayRef,
 }
 
 /// A column without what none of its rows has: rows that were taken or cut out of a column still
-/// hold all of its dictionary, or of the buffers of its views. An ordered dictionary keeps all of its
-/// values, so that those of several batches have the same order.
+/// hold all of its dictionary, or of the buffers of its views. An ordered dictionary keeps all of
+/// its values, so that those of several batches have the same order.
 fn compact(column: &ArrayRef, field: &Field) -> Result<ArrayRef, ArrowError> {
     Ok(match column.data_type() {
         DataType::Utf8View => Arc::new(column.as_string_view().gc()),

@@ -107,7 +107,7 @@ struct Places {
 }
 
 impl Places {
-    /// Finds the places of values, which `last` has then. Returns the numbers of those that are new.
+    /// Finds the places of values, which `last` has then. Returns the numbers of the new ones.
     fn find(&mut self, values: &ArrayRef) -> Vec<u64> {
         if self.last.as_ref().is_some_and(|(last, _)| Arc::ptr_eq(last, values)) {
             return Vec::new();

@@ -144,9 +144,8 @@ def narrowed(df: DataFrame, id: str | None, text: str, order: Column | None = No
         df = df.withColumn(ORDER, order)
     names = df.columns
     wanted = {"id": id, "text": text, ORDER: None if order is None else ORDER}
-    columns = [
-        F.col(f"c{names.index(name)}").alias(new) for new, name in wanted.items() if name is not None
-    ]
+    chosen = ((new, name) for new, name in wanted.items() if name is not None)
+    columns = [F.col(f"c{names.index(name)}").alias(new) for new, name in chosen]
     return _by_places(df).select(*columns)
 
 
