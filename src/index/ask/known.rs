@@ -68,9 +68,9 @@ pub struct KnownPassage {
 impl KnownPassages {
     /// The known passages, in order. They may overlap.
     ///
-    /// In a text that repeats itself, such as a line of dashes, each place may begin another one. If
-    /// they are more than four times as long together as the text, only as many are told as cover
-    /// what is known.
+    /// In a text that repeats itself, such as a line of dashes, a passage may begin at each place.
+    /// If all of them together are more than four times as long as the text, this returns only as
+    /// many as cover what is known.
     pub fn passages(&self) -> &[KnownPassage] {
         &self.passages
     }

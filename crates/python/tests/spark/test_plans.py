@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: E402
 import twindex  # noqa: E402
 import twindex.spark  # noqa: E402
 
-BASE = "the quick brown fox jumps over the lazy dog and runs away from the big bad wolf of the woods "
+BASE = "the quick brown fox jumps over the lazy dog and runs away from the wolf in the deep forest "
 OTHER = "something else entirely, a sentence about ferries and boats on a lake"
 ROWS = [("a", BASE + "1"), ("b", BASE + "2"), ("c", BASE + "3"), ("d", OTHER)]
 

@@ -175,7 +175,8 @@ fn keys_for(own: &DataType, values: usize) -> DataType {
 /// The bytes of the value with a number.
 type BytesOf<'a> = Box<dyn Fn(usize) -> &'a [u8] + 'a>;
 
-/// The bytes of each value, by which it is compared: none for values with others within.
+/// Returns what gives the bytes of a value, which tell it from others. `None` if values have others
+/// within.
 fn bytes_of_each<'a>(values: &'a ArrayRef) -> Option<BytesOf<'a>> {
     let values = values.as_ref();
     macro_rules! of {
