@@ -91,6 +91,12 @@ impl Other {
         assert!(Command::new("kill").args([name, process]).status().expect("sent").success());
     }
 
+    /// Fails if it has ended: a reader that finds a wrong answer ends at once.
+    #[track_caller]
+    fn still_runs(&mut self) {
+        assert!(self.0.try_wait().expect("asked").is_none(), "a process has failed");
+    }
+
     #[track_caller]
     fn succeeds(&mut self) {
         assert!(self.0.wait().expect("it ended").success());
@@ -142,7 +148,10 @@ fn read(path: &Path) {
     let index = options().open_read_only(path).expect("opened");
     let mut random = fastrand::Rng::new();
     let (mut last, mut held) = (0, Vec::new());
-    while !path.with_extension("stop").exists() {
+    let mut stops = false;
+    while !stops {
+        // One that is asked to stop before it has read anything reads once.
+        stops = path.with_extension("stop").exists();
         let snapshot = index.snapshot().expect("a snapshot");
         assert!(snapshot.commit() >= last, "{} after {last}", snapshot.commit());
         last = snapshot.commit();
@@ -177,6 +186,7 @@ fn eight_processes_read_what_each_commit_holds_while_another_one_writes() {
         // A reader may end at any moment.
         if random.u32(..200) == 0 {
             let gone = random.usize(..readers.len());
+            readers[gone].still_runs();
             readers[gone] = Other::start("read", &path);
         }
     }

@@ -108,7 +108,7 @@ fn a_crash_at_any_point_loses_no_committed_data_with_quick_repair() {
 }
 
 #[test]
-fn a_new_index_is_durable_before_its_file_gets_its_name() {
+fn what_a_creation_writes_is_durable_when_it_returns() {
     let disk = Disk::default();
     disk.record();
     create_on(&disk).expect("created");

@@ -139,7 +139,8 @@ fn repair(path: &Path, file: &Finished) -> Answer {
 /// documents of another index. Compares it with a model after each step.
 ///
 /// An error is allowed, unless a check found nothing. Then all documents of the last commit must
-/// still be there, or a reader must get an error.
+/// still be there, or those of the one that failed, which may have been whole; or a reader must get
+/// an error.
 fn add(path: &Path, file: &Finished) -> Answer {
     let first = read(path, file);
     let is_clean = ReadOnlyIndex::open(path)
@@ -152,24 +153,24 @@ fn add(path: &Path, file: &Finished) -> Answer {
         _ => file.expected.model().clone(),
     };
     let seed = file.bytes.len() as u64 + model.len() as u64;
+    let mut attempted = model.clone();
     let written = (|| {
         let mut index = IndexOptions::with_tuning(TUNING).open(path)?;
         for step in steps(seed, 8) {
-            let mut after = model.clone();
+            attempted.clone_from(&model);
             match &step {
-                Step::Commit(changes) => commit(&index, changes, &mut after)?,
-                Step::Attach(changes) => attach(&index, changes, TUNING, &mut after)?,
+                Step::Commit(changes) => commit(&index, changes, &mut attempted)?,
+                Step::Attach(changes) => attach(&index, changes, TUNING, &mut attempted)?,
                 Step::Compact => index.compact().run()?,
                 Step::Close | Step::Reopen => {
                     index.close()?;
                     index = IndexOptions::with_tuning(TUNING).open(path)?;
                 }
             }
-            model = after;
+            model.clone_from(&attempted);
         }
-        let mut after = model.clone();
-        take_over(&index, &mut after)?;
-        model = after;
+        take_over(&index, &mut attempted)?;
+        model.clone_from(&attempted);
         Ok::<_, Error>(())
     })();
     match (&first, written) {
@@ -184,11 +185,10 @@ fn add(path: &Path, file: &Finished) -> Answer {
         (Answer::Right | Answer::Older, Err(error)) if is_clean => {
             Answer::Wrong(format!("writing after a clean check: {error}"))
         }
-        (Answer::Right | Answer::Older, Err(_)) => {
-            let after = compare_with(path, &model);
-            // The commit that failed may have been whole.
-            if let Answer::Wrong(_) = after { Answer::Refused } else { first.max(after) }
-        }
+        (Answer::Right | Answer::Older, Err(_)) => match compare_with(path, &model) {
+            Answer::Wrong(_) => first.max(compare_with(path, &attempted)),
+            after => first.max(after),
+        },
         // A writer recovers a file whose header a reader refuses. It must lose nothing then.
         (Answer::Refused, Ok(())) if compare_with(path, &model) == Answer::Right => first,
         _ => first.max(read(path, file)),

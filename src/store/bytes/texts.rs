@@ -210,6 +210,32 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_another_program_has_compressed_are_read() {
+        // Frames of libzstd 1.5 by way of Python's `zstandard`: "ab" 20 times, and what follows a
+        // dictionary.
+        let frame: [u8; 17] = [
+            0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x28, 0x45, 0x00, 0x00, 0x10, 0x61, 0x62, 0x01, 0x00,
+            0x7b, 0x1c, 0x16,
+        ];
+        let known = "the quick brown fox jumps over the lazy dog, and runs away";
+        let with_known: [u8; 22] = [
+            0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x40, 0x6d, 0x00, 0x00, 0x30, 0x20, 0x61, 0x67, 0x61,
+            0x69, 0x6e, 0x01, 0x00, 0xef, 0xa7, 0x02, 0x02,
+        ];
+        let dictionary = seal(known.as_bytes().to_vec(), Table::Meta, 4);
+        let dictionary = Dictionary::decode(&dictionary).expect("a dictionary");
+        let (twenty, again) = ("ab".repeat(20), format!("{known} again"));
+        let rows: [(&[u8], u8, &str); 3] =
+            [("naïve".as_bytes(), 0, "naïve"), (&frame, 1, &twenty), (&with_known, 2, &again)];
+        for (packed, encoding, text) in rows {
+            let row = seal([packed, &[encoding]].concat(), Table::Texts, 7);
+            assert_eq!(decode_text(&row, DOC, Some(&dictionary)).as_deref(), Ok(text));
+        }
+        let plain = seal(b"short\0".to_vec(), Table::Texts, 7);
+        assert_eq!(encode_text("short", DOC, None), plain);
+    }
+
+    #[test]
     fn a_dictionary_saves_a_third_on_short_similar_texts() {
         let notes = notes(600);
         let texts: Vec<&str> = notes.iter().map(String::as_str).collect();

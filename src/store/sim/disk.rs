@@ -53,7 +53,18 @@ struct DiskState {
     failure: Option<DiskFailure>,
     /// The number of calls that have failed.
     failures: u64,
+    /// What a sync that fails may lose; `None` unless one is to fail.
+    unsynced: Option<Pending>,
     locks: Locks,
+}
+
+/// What was written since the last sync.
+#[derive(Debug)]
+struct Pending {
+    /// The contents of the disk at that sync.
+    synced: Vec<u8>,
+    /// Writes and changes of length since then.
+    events: Vec<Event>,
 }
 
 /// A disk. Clones share it and its locks, as the handles of one opening share a file.
@@ -123,11 +134,14 @@ impl Disk {
         lock(&self.state).record(Event::Done(steps));
     }
 
-    /// Injects a failure from now on, or none.
+    /// Injects a failure from now on, or none. What was written before counts as synced.
     pub(crate) fn set_failure(&self, failure: Option<DiskFailure>) {
         let mut state = lock(&self.state);
         state.failure = failure;
         state.failures = 0;
+        let fails_to_sync = failure.is_some_and(|failure| failure.call == Call::Sync);
+        let synced = fails_to_sync.then(|| state.bytes.clone());
+        state.unsynced = synced.map(|synced| Pending { synced, events: Vec::new() });
     }
 
     /// The number of calls that have failed since the last `set_failure`.
@@ -149,11 +163,33 @@ impl fmt::Debug for BeforeCall {
 }
 
 impl DiskState {
-    /// Adds an event if recording is on.
+    /// Adds an event if recording is on, or a sync is to fail.
     fn record(&mut self, event: Event) {
+        if let Some(pending) = &mut self.unsynced {
+            pending.events.push(event.clone());
+        }
         if let Some(events) = &mut self.events {
             events.push(event);
         }
+    }
+
+    /// Syncs the disk. If that fails, only some of what was written since the last sync is on the
+    /// disk, and no later sync tries again: so does Linux with pages that it could not write.
+    fn sync(&mut self) -> io::Result<()> {
+        let outcome = self.call(Call::Sync);
+        if let Some(Pending { synced, events }) = &mut self.unsynced {
+            if outcome.is_err() {
+                let mut random = fastrand::Rng::with_seed(events.len() as u64);
+                let mut replay = CrashReplay::new(std::mem::take(synced));
+                events.iter().for_each(|event| replay.pass(event));
+                let length = self.bytes.len();
+                self.bytes = replay.image(Unsynced::Shuffled, &mut random);
+                self.bytes.resize(length, 0);
+            }
+            synced.clone_from(&self.bytes);
+            events.clear();
+        }
+        outcome
     }
 
     /// Counts a call, and fails if the injected failure is due.
@@ -179,7 +215,7 @@ impl DiskState {
     fn write(&mut self, at: u64, bytes: &[u8]) {
         let place = self.bytes.get_mut(at as usize..).and_then(|rest| rest.get_mut(..bytes.len()));
         place.expect("within the file").copy_from_slice(bytes);
-        if self.events.is_some() {
+        if self.events.is_some() || self.unsynced.is_some() {
             self.record(Event::Write { at, bytes: bytes.to_vec() });
         }
     }
@@ -212,7 +248,7 @@ impl StorageBackend for Disk {
     fn sync_data(&self) -> io::Result<()> {
         self.begin_call();
         let mut state = lock(&self.state);
-        state.call(Call::Sync)?;
+        state.sync()?;
         state.record(Event::Sync);
         Ok(())
     }

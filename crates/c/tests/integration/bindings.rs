@@ -1,6 +1,6 @@
 //! The examples in Go and Java, where there is a toolchain.
 
-use crate::support::{has, include, libraries, repository, run, text};
+use crate::support::{has, has_file, include, libraries, repository, run, text};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -65,8 +65,7 @@ const JNA: &str = "/usr/share/java/jna.jar";
 
 #[test]
 fn the_example_in_java_finds_the_copy() {
-    let has_jna = Path::new(JNA).exists() && has("javac");
-    if !has_jna {
+    if !(has("javac") && has_file(JNA)) {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");

@@ -341,11 +341,18 @@ impl Running {
         assert!(sent.expect("`kill` runs").success());
     }
 
-    /// Ends it at once, without any chance to tidy up; returns whether it had not ended well
-    /// before.
+    /// Ends it at once, without any chance to tidy up; returns whether it had not ended before. A
+    /// command that had ended must have ended well.
     pub fn kill(mut self) -> bool {
         self.child.kill().expect("killed");
-        !self.child.wait().expect("it has ended").success()
+        let status = self.child.wait().expect("it has ended");
+        #[cfg(unix)]
+        {
+            use std::os::unix::process::ExitStatusExt;
+            let is_well = status.success() || status.signal() == Some(9);
+            assert!(is_well, "it failed before it was killed: {status}");
+        }
+        !status.success()
     }
 
     /// The most memory that it has had in use so far, in bytes.
@@ -452,10 +459,10 @@ pub fn number_from(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().and_then(|number| number.parse().ok())
 }
 
-/// Says something that is worth knowing also of a test that passes.
-#[expect(clippy::print_stderr, reason = "seeds, figures, and what could not be tested here")]
+/// Says something that is worth knowing also of a test that passes, of which the harness shows
+/// nothing that is printed by a macro: seeds, figures, and what could not be tested here.
 pub fn report(text: &str) {
-    eprintln!("{text}");
+    std::io::stderr().write_all(format!("{text}\n").as_bytes()).expect("written");
 }
 
 /// Documents as JSON Lines.

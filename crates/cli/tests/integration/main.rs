@@ -45,6 +45,8 @@ mod copies;
 mod directories;
 #[cfg(target_os = "linux")]
 mod disk_full;
+#[cfg(target_os = "linux")]
+mod durable_names;
 mod encodings;
 mod escapes;
 #[cfg(unix)]

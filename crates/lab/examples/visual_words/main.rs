@@ -100,7 +100,8 @@ fn look_up(snapshot: &Snapshot, originals: &Sets, copies: &Sets) -> Result<Found
     for (number, copy) in copies.iter().enumerate() {
         let exact: Vec<f64> = originals.iter().map(|original| jaccard(copy, original)).collect();
         row.similarity += exact[number];
-        row.first += usize::from(exact.iter().all(|other| *other <= exact[number]));
+        let is_first = exact[number] > 0.0 && exact.iter().all(|other| *other <= exact[number]);
+        row.first += usize::from(is_first);
         row.similar += usize::from(exact[number] >= THRESHOLD);
         for found in snapshot.query().threshold(THRESHOLD).by_content(&tokens(copy)?)?.iter() {
             let at: usize = found.id.parse()?;
