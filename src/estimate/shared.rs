@@ -2,6 +2,7 @@
 
 use super::suffixes::{earlier_windows, longest_matches, longest_repeats};
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// A stretch of a sequence that occurs in another one, and cannot be extended: no longer stretch
@@ -71,11 +72,7 @@ pub(crate) fn by_suffixes(a: &[u32], b: &[u32], least: usize) -> Vec<SharedStret
     let of_b: Vec<u32> =
         b.iter().map(|unit| numbers.get(unit).copied().unwrap_or(ONLY_B)).collect();
     let matches = longest_matches(&of_a, &of_b, numbers.len() as u32 + ONLY_B);
-    let stretch = |(at, (length, b)): (usize, &(u32, u32))| {
-        let (length, b) = (*length as usize, *b as usize);
-        (length >= least && length > 0).then(|| SharedStretch { a: at..at + length, b })
-    };
-    maximal(matches.iter().enumerate().filter_map(stretch).collect())
+    maximal_matches(&matches, least)
 }
 
 /// The maximal stretches of `text` of at least `least` elements that occur at another place of it,
@@ -98,11 +95,7 @@ pub(crate) fn repeated_by_suffixes(text: &[u32], least: usize) -> Vec<SharedStre
     };
     let numbered: Vec<u32> = text.iter().map(&mut number).collect();
     let matches = longest_repeats(&numbered, numbers.len() as u32);
-    let stretch = |(at, (length, b)): (usize, &(u32, u32))| {
-        let (length, b) = (*length as usize, *b as usize);
-        (length >= least && length > 0).then(|| SharedStretch { a: at..at + length, b })
-    };
-    maximal(matches.iter().enumerate().filter_map(stretch).collect())
+    maximal_matches(&matches, least)
 }
 
 /// The stretches of `text` of which every window of `least` elements occurs at an earlier place
@@ -127,16 +120,71 @@ pub(crate) fn earlier_by_suffixes(text: &[u32], least: usize) -> Vec<SharedStret
     maximal(found)
 }
 
+/// The maximal ones of the longest matches at each place: their lengths, and where they occur.
+fn maximal_matches(matches: &[(u32, u32)], least: usize) -> Vec<SharedStretch> {
+    let mut reaches_further = further();
+    let stretch = |(at, (length, b)): (usize, &(u32, u32))| {
+        let (length, b) = (*length as usize, *b as usize);
+        let found = length >= least && length > 0 && reaches_further(&(at..at + length));
+        found.then(|| SharedStretch { a: at..at + length, b })
+    };
+    matches.iter().enumerate().filter_map(stretch).collect()
+}
+
 /// Drops the stretches that lie in others, and all but the first place of equal ones.
 fn maximal(mut found: Vec<SharedStretch>) -> Vec<SharedStretch> {
-    found.sort_unstable_by_key(|found| (found.a.start, std::cmp::Reverse(found.a.end), found.b));
-    let mut end = 0;
-    found.retain(|found| {
-        let reaches_further = found.a.end > end;
-        end = end.max(found.a.end);
-        reaches_further
-    });
+    found.sort_unstable_by_key(|found| (found.a.start, Reverse(found.a.end), found.b));
+    let mut reaches_further = further();
+    found.retain(|found| reaches_further(&found.a));
     found
+}
+
+/// Tells for one range after the other whether it ends behind all before it. Of ranges that are
+/// ordered by their starts, and by their ends from the last to the first, these are the ones that
+/// lie in no other.
+pub(crate) fn further() -> impl FnMut(&Range<usize>) -> bool {
+    let mut end = 0;
+    move |range| {
+        let reaches_further = range.end > end;
+        end = end.max(range.end);
+        reaches_further
+    }
+}
+
+/// The stretches that a caller is told of: all, unless together they are longer than 65,536 units
+/// and than four times the text. Then it is told of as many as cover what all of them cover.
+///
+/// In a text that repeats itself, such as a line of dashes, a stretch may begin at each place.
+/// `range` gives the range of a stretch. The stretches are in order, and each reaches further than
+/// those before it. The text has so many units.
+pub(crate) fn told<S>(found: Vec<S>, units: usize, range: impl Fn(&S) -> Range<usize>) -> Vec<S> {
+    /// The units of all stretches of a short text, and those for each unit of a longer one.
+    const CROWDED: usize = 1 << 16;
+    const CROWDED_EACH: usize = 4;
+    let length = found.iter().map(|one| range(one).len()).sum::<usize>();
+    if length <= CROWDED.max(CROWDED_EACH.saturating_mul(units)) {
+        return found;
+    }
+    let (mut kept, mut end) = (Vec::new(), 0);
+    // The last one that begins within those that are kept reaches furthest.
+    let mut furthest: Option<S> = None;
+    for next in found {
+        let at = range(&next);
+        if at.start > end
+            && let Some(furthest) = furthest.take()
+        {
+            end = range(&furthest).end;
+            kept.push(furthest);
+        }
+        if kept.is_empty() || at.start > end {
+            end = at.end;
+            kept.push(next);
+        } else {
+            furthest = Some(next);
+        }
+    }
+    kept.extend(furthest);
+    kept
 }
 
 /// The number of elements that lie in at least one of some ranges.

@@ -7,7 +7,7 @@ use crate::index::ask::copies::first_copies;
 use crate::index::ask::matches::{Match, Matches, Score};
 use crate::index::ask::passage_search::PassageSearch;
 use crate::index::ask::query::Query;
-use crate::index::ask::ranks::named_first;
+use crate::index::ask::ranks::{found_of, named_first};
 use crate::index::ask::search::{SearchResult, Sources, search};
 use crate::index::ask::top::{ByEstimate, ByText, Top, search_top};
 use crate::index::ask::verify::{AskedText, Similarities, verified};
@@ -26,6 +26,16 @@ struct Answer {
 }
 
 impl Query<'_> {
+    /// The numbers of the query; an error if one is out of range.
+    pub(super) fn checked(&self) -> Result<(Threshold, Recall, Confidence)> {
+        let settings = self.snapshot.settings();
+        Ok((
+            self.threshold.map_or(Ok(settings.threshold), Threshold::new)?,
+            self.recall.map_or(Ok(settings.recall), Recall::new)?,
+            self.confidence.map_or(Ok(Confidence::DEFAULT), Confidence::new)?,
+        ))
+    }
+
     /// Runs the query. Verifies candidates if a text is given.
     pub(super) fn ask(
         &self,
@@ -34,14 +44,9 @@ impl Query<'_> {
         passages: Option<&PassageSearch<'_>>,
     ) -> Result<Matches> {
         let settings = self.snapshot.settings();
-        let threshold = self.threshold.map_or(Ok(settings.threshold), Threshold::new)?;
-        let recall = self.recall.map_or(Ok(settings.recall), Recall::new)?;
-        let confidence = self.confidence.map_or(Ok(Confidence::DEFAULT), Confidence::new)?;
+        let (threshold, recall, confidence) = self.checked()?;
         let view = self.snapshot.view();
-        let excluded = match &self.excluded {
-            Some(id) => view.find(id)?.map(|(doc, _)| doc),
-            None => None,
-        };
+        let excluded = &*found_of(&view, &self.excluded)?;
         if self.containment {
             let asked =
                 ContainmentRequest { signature, text, threshold, recall, confidence, excluded };
@@ -73,7 +78,7 @@ impl Query<'_> {
             false => Sources::Buckets(settings.plan, probe),
         };
         let SearchResult { mut scored, candidates } = search(&view, lanes, sources, least)?;
-        scored.retain(|(_, doc)| Some(*doc) != excluded);
+        scored.retain(|(_, doc)| !excluded.contains(doc));
         let found = match text {
             Some(text) => {
                 let sketcher = self.snapshot.sketcher();
@@ -88,13 +93,13 @@ impl Query<'_> {
     }
 
     /// Finds the most similar documents, and perhaps some more.
-    fn nearest(&self, lanes: &[u8], text: Option<&AskedText>, top: Top) -> Result<Answer> {
+    fn nearest(&self, lanes: &[u8], text: Option<&AskedText>, top: Top<'_>) -> Result<Answer> {
         let Top { count, excluded, .. } = top;
         let (view, settings) = (self.snapshot.view(), self.snapshot.settings());
         let mut texts = text.map(|text| Similarities::new(&view, self.snapshot.sketcher(), text));
         // One more tells whether there are more.
         let most = count.saturating_add(1);
-        let counts = |doc| Some(doc) != excluded;
+        let counts = |doc| !excluded.contains(&doc);
         let is_copy = |doc| match &mut texts {
             Some(texts) => Ok(texts.of(doc)? >= 1.0),
             None => Ok(true),

@@ -73,7 +73,7 @@ pub(crate) struct ContainmentRequest<'q> {
     pub(crate) threshold: Threshold,
     pub(crate) recall: Recall,
     pub(crate) confidence: Confidence,
-    pub(crate) excluded: Option<DocNo>,
+    pub(crate) excluded: &'q [DocNo],
 }
 
 /// A document with enough equal lanes to be looked at.
@@ -172,7 +172,7 @@ impl<'q> Search<'q> {
     /// Counts a document of a far class, and keeps a document that reaches the margin of its class.
     fn meet(&mut self, compared: Compared) {
         let Compared { doc, class, equal, size } = compared;
-        if Some(doc) == self.asked.excluded {
+        if self.asked.excluded.contains(&doc) {
             return;
         }
         if self.is_far[class] {
@@ -269,6 +269,7 @@ fn merged_buckets(lanes: &[u8], plan: BandPlan, probes: &[Probe]) -> Vec<Bucket>
 
 impl Query<'_> {
     /// Finds documents that share passages which cover at least the threshold's share of the query.
+    /// Without texts, those that may: the recall is 1.
     pub(crate) fn containing_passages(
         &self,
         asked: ContainmentRequest<'_>,
@@ -281,7 +282,7 @@ impl Query<'_> {
             let (low, high) = search.covered(&shared);
             let (low, high) = (low as f64 / units, high as f64 / units);
             let containment = Containment { share: f64::midpoint(low, high), low, high };
-            (containment.share >= asked.threshold.get()).then_some((doc, containment))
+            (containment.high >= asked.threshold.get()).then_some((doc, containment))
         });
         let judged: Vec<(DocNo, Containment)> = judged.collect();
         let scores: Vec<Score> = match asked.text {

@@ -1,7 +1,7 @@
 //! Which passages of a text are known: those that documents of an index have, each at the first.
 
 use crate::error::{Error, Result};
-use crate::estimate::{SharedStretch, Span, covered};
+use crate::estimate::{SharedStretch, Span, covered, further, told};
 use crate::index::ask::passage_search::{KnownSearch, PassageSearch};
 use crate::index::snapshot::Snapshot;
 use crate::sketch::Sketcher;
@@ -69,8 +69,8 @@ impl KnownPassages {
     /// The known passages, in order. They may overlap.
     ///
     /// In a text that repeats itself, such as a line of dashes, a passage may begin at each place.
-    /// If all of them together are more than four times as long as the text, this returns only as
-    /// many as cover what is known.
+    /// If all of them together are longer than 65,536 units and than four times the text, this
+    /// returns only as many as cover what is known.
     pub fn passages(&self) -> &[KnownPassage] {
         &self.passages
     }
@@ -127,33 +127,6 @@ pub(crate) struct MetStretch {
     pub(crate) stretch: SharedStretch,
 }
 
-/// How often as long as the text its known passages are together if all are told.
-const CROWDED: usize = 4;
-
-/// Leaves out stretches whose elements lie in others, too. The stretches are in order, and each
-/// reaches further than those before it.
-fn cover(met: Vec<MetStretch>) -> Vec<MetStretch> {
-    let (mut kept, mut end) = (Vec::new(), 0);
-    // The last one that begins within those that are kept reaches furthest.
-    let mut furthest: Option<MetStretch> = None;
-    for next in met {
-        if next.stretch.a.start > end
-            && let Some(furthest) = furthest.take()
-        {
-            end = furthest.stretch.a.end;
-            kept.push(furthest);
-        }
-        if kept.is_empty() || next.stretch.a.start > end {
-            end = next.stretch.a.end;
-            kept.push(next);
-        } else {
-            furthest = Some(next);
-        }
-    }
-    kept.extend(furthest);
-    kept
-}
-
 impl KnownPassages {
     /// Tells what was met of a text. `read` gives the id and the text of a document.
     pub(crate) fn tell(
@@ -166,20 +139,13 @@ impl KnownPassages {
         met.sort_unstable_by_key(|MetStretch { origin, stretch }| {
             (stretch.a.start, std::cmp::Reverse(stretch.a.end), *origin, stretch.b)
         });
-        let mut end = 0;
-        met.retain(|MetStretch { stretch, .. }| {
-            let reaches_further = stretch.a.end > end;
-            end = end.max(stretch.a.end);
-            reaches_further
-        });
+        let mut reaches_further = further();
+        met.retain(|met| reaches_further(&met.stretch.a));
         let own = LocatedText::new(sketcher, text)?;
         let units = own.places.len();
         let known = covered(met.iter().map(|met| met.stretch.a.clone()).collect());
         let cuts = own.cuts(sketcher.shingler().shingle(), met.iter().map(|met| &met.stretch.a));
-        let length: usize = met.iter().map(|met| met.stretch.a.len()).sum();
-        if length > CROWDED * units {
-            met = cover(met);
-        }
+        let mut met = told(met, units, |met| met.stretch.a.clone());
         let mut passages: Vec<(usize, KnownPassage)> = Vec::with_capacity(met.len());
         met.sort_by_key(|met| met.origin);
         for of_one in met.chunk_by(|one, other| one.origin == other.origin) {
@@ -256,6 +222,11 @@ impl<'t> LocatedText<'t> {
     pub(crate) fn new(sketcher: &Sketcher, text: &'t str) -> Result<Self> {
         let places = sketcher.shingler().unit_places(text)?;
         Ok(Self { text, places, offsets: CharOffsets::new(text) })
+    }
+
+    /// The number of its units.
+    pub(crate) fn units(&self) -> usize {
+        self.places.len()
     }
 
     pub(crate) fn span(&self, units: Range<usize>) -> Span {

@@ -188,18 +188,18 @@ impl<'s> PassageSearch<'s> {
         })
     }
 
-    /// Finds all documents that share a passage, by their numbers, except one.
+    /// Finds all documents that share a passage, by their numbers, except some.
     pub(crate) fn run<P, D>(
         &self,
         view: &View<'_, P, D>,
-        excluded: Option<DocNo>,
+        excluded: &[DocNo],
     ) -> Result<FoundPassages>
     where
         P: ChunkTable + Sync,
         D: DocTable + Sync,
     {
         let mut docs = self.candidates(view)?;
-        docs.retain(|doc| Some(*doc) != excluded);
+        docs.retain(|doc| !excluded.contains(doc));
         let candidates = docs.len() as u64;
         let outlined = docs.into_par_iter().filter_map(|doc| match view.fingerprints(doc) {
             Ok(Some(fingerprints)) => {

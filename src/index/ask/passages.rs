@@ -1,10 +1,10 @@
 //! Passage queries: finds the documents that share a passage with a text, and the passages.
 
 use crate::error::{Error, Result};
-use crate::estimate::{SharedStretch, Span};
+use crate::estimate::{SharedStretch, Span, told};
 use crate::index::ask::known::LocatedText;
 use crate::index::ask::passage_search::{FoundPassages, PassageSearch, SharedUnits};
-use crate::index::ask::ranks::named_first;
+use crate::index::ask::ranks::{found_of, named_first};
 use crate::index::snapshot::Snapshot;
 use crate::params::Threshold;
 use crate::store::DocNo;
@@ -47,7 +47,7 @@ pub struct PassageQuery<'s> {
     snapshot: &'s Snapshot,
     limit: Option<usize>,
     threshold: Option<f64>,
-    excluded: Option<String>,
+    excluded: Vec<String>,
     located: bool,
 }
 
@@ -79,6 +79,10 @@ pub struct PassageMatch {
     /// index stores texts.
     pub most: usize,
     /// The shared passages, in the order of the query. They may overlap there.
+    ///
+    /// In a query that repeats itself, such as a line of dashes, a passage may begin at each place.
+    /// If all of them together are longer than 65,536 units and than four times the query, these are
+    /// only as many as cover what is shared.
     pub passages: Vec<SharedPassage>,
 }
 
@@ -149,7 +153,7 @@ impl<'m> IntoIterator for &'m PassageMatches {
 
 impl<'s> PassageQuery<'s> {
     pub(crate) fn new(snapshot: &'s Snapshot) -> Self {
-        Self { snapshot, limit: None, threshold: None, excluded: None, located: true }
+        Self { snapshot, limit: None, threshold: None, excluded: Vec::new(), located: true }
     }
 
     /// Reports at most `limit` documents: those that share most. Of documents that share as much,
@@ -165,9 +169,10 @@ impl<'s> PassageQuery<'s> {
         Self { threshold: Some(share), ..self }
     }
 
-    /// Leaves the document with this id out of the result.
-    pub fn excluding(self, id: impl Into<String>) -> Self {
-        Self { excluded: Some(id.into()), ..self }
+    /// Leaves the document with this id out of the result. May be called for several.
+    pub fn excluding(mut self, id: impl Into<String>) -> Self {
+        self.excluded.push(id.into());
+        self
     }
 
     /// Whether to tell the passages and their places, which is the default. Without, the query is
@@ -216,6 +221,7 @@ impl<'s> PassageQuery<'s> {
         if view.fixed.layout.fingerprints().is_none() {
             return Err(Error::NoPassages { path: self.snapshot.path().to_owned() });
         }
+        self.threshold.map(Threshold::new).transpose()?;
         let Some((doc, _)) = view.find(id)? else { return Ok(None) };
         self.excluding(id).ask(&view.text(doc)?).map(Some)
     }
@@ -229,11 +235,8 @@ impl<'s> PassageQuery<'s> {
         };
         let gram = search.gram();
         let units = search.units();
-        let excluded = match &self.excluded {
-            Some(id) => view.find(id)?.map(|(doc, _)| doc),
-            None => None,
-        };
-        let FoundPassages { found, candidates } = search.run(&view, excluded)?;
+        let excluded = found_of(&view, &self.excluded)?;
+        let FoundPassages { found, candidates } = search.run(&view, &excluded)?;
         let least = threshold.map_or(0.0, |share| share.get() * units as f64);
         let counted = found.into_iter().map(|(doc, shared)| (search.covered(&shared), doc, shared));
         let counted: Vec<Counted> =
@@ -282,7 +285,9 @@ impl<'q> Places<'q> {
                     units: found.a.len(),
                     most: found.a.len(),
                 };
-                Ok(stretches.iter().map(passage).collect())
+                let stretches: Vec<&SharedStretch> = stretches.iter().collect();
+                let told = told(stretches, self.query.units(), |found| found.a.clone());
+                Ok(told.into_iter().map(passage).collect())
             }
             SharedUnits::Outlined(outline) => {
                 let passages = outline.passages(gram).into_iter();

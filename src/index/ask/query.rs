@@ -41,7 +41,7 @@ pub struct Query<'s> {
     pub(super) all_candidates: bool,
     estimate: bool,
     pub(super) containment: bool,
-    pub(super) excluded: Option<String>,
+    pub(super) excluded: Vec<String>,
 }
 
 impl<'s> Query<'s> {
@@ -57,7 +57,7 @@ impl<'s> Query<'s> {
             all_candidates: false,
             estimate: false,
             containment: false,
-            excluded: None,
+            excluded: Vec::new(),
         }
     }
 
@@ -182,9 +182,10 @@ impl<'s> Query<'s> {
     /// **With [passages](crate::IndexOptions::passages)** the answer is another one: how much of
     /// the query lies in passages that the document shares. It is exact with stored texts, and
     /// misses no passage of the index's length, so the recall is 1 and nothing is scanned. Without
-    /// texts it is the middle of the bounds that fingerprints give. Queries that are shorter than a
-    /// passage, by signature or by the id of a document without a stored text, and those with
-    /// [`scan`](Self::scan), are answered as above.
+    /// texts, fingerprints give bounds: a document is reported if its upper bound reaches the
+    /// threshold, so none is missed, and its share is the middle of the bounds. Queries that are
+    /// shorter than a passage, by signature or by the id of a document without a stored text, and
+    /// those with [`scan`](Self::scan), are answered as above.
     ///
     /// Matches are sorted by the lower end of their interval, then by the share.
     /// [`top`](Self::top) and [`limit`](Self::limit) keep the first ones.
@@ -214,9 +215,25 @@ impl<'s> Query<'s> {
         self
     }
 
-    /// Leaves the document with this id out of the result.
+    /// Leaves the document with this id out of the result. May be called for several.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let index = twindex::Index::create(folder.path().join("e.twx"))?;
+    /// # let mut txn = index.begin_write()?;
+    /// for id in ["a", "b", "c"] {
+    ///     txn.insert(id, "one and the same text")?;
+    /// }
+    /// # txn.commit()?;
+    /// let snapshot = index.snapshot()?;
+    /// let found = snapshot.query().excluding("b").by_id("a")?.expect("it is there");
+    /// assert_eq!(found.iter().map(|found| &*found.id).collect::<Vec<_>>(), ["c"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn excluding(mut self, id: impl Into<String>) -> Self {
-        self.excluded = Some(id.into());
+        self.excluded.push(id.into());
         self
     }
 
@@ -276,6 +293,7 @@ impl<'s> Query<'s> {
     ///
     /// Those of [`by_content`](Self::by_content).
     pub fn by_id(self, id: &str) -> Result<Option<Matches>> {
+        self.checked()?;
         let view = self.snapshot.view();
         let Some((doc, _)) = view.find(id)? else { return Ok(None) };
         let signature =

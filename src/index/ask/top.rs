@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 
 /// The parameters of a top-k search.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Top {
+pub(crate) struct Top<'q> {
     /// The number of documents wanted.
     pub(crate) count: usize,
     /// The minimum similarity.
@@ -19,8 +19,8 @@ pub(crate) struct Top {
     /// The minimum number of equal lanes of a candidate.
     pub(crate) least: usize,
     pub(crate) recall: Recall,
-    /// A document to leave out.
-    pub(crate) excluded: Option<DocNo>,
+    /// The documents to leave out.
+    pub(crate) excluded: &'q [DocNo],
 }
 
 /// Ranks the candidates of a top-k search, by estimates or by texts.
@@ -44,7 +44,7 @@ pub(crate) fn search_top<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     lanes: &[u8],
     plan: BandPlan,
-    top: Top,
+    top: Top<'_>,
     ranking: &mut impl Ranking,
 ) -> Result<(SearchResult, f64)> {
     let mut found = SearchResult::default();
@@ -58,7 +58,7 @@ pub(crate) fn search_top<P: ChunkTable, D: DocTable>(
         view.candidates_among(Asked::Buckets(&buckets), None, is_new, |doc, other| {
             new.push(doc);
             let equal = equal_lanes(lanes, other);
-            if equal >= top.least && Some(doc) != top.excluded {
+            if equal >= top.least && !top.excluded.contains(&doc) {
                 found.scored.push((equal, doc));
             }
         })?;
@@ -99,7 +99,7 @@ impl Ranking for ByEstimate {
 /// the rest are unlikely to be as similar as the last document wanted.
 pub(crate) struct ByText<'a, P, D> {
     similarities: Similarities<'a, P, D>,
-    top: Top,
+    top: Top<'a>,
     /// The verified documents at or above the floor, the most similar first.
     pub(crate) verified: Vec<(f64, DocNo)>,
     /// The candidates with too few equal lanes to be worth reading so far, the best one last.
@@ -112,7 +112,7 @@ pub(crate) struct ByText<'a, P, D> {
 const SHARE: f64 = 0.1;
 
 impl<'a, P: ChunkTable, D: DocTable> ByText<'a, P, D> {
-    pub(crate) fn new(similarities: Similarities<'a, P, D>, top: Top) -> Self {
+    pub(crate) fn new(similarities: Similarities<'a, P, D>, top: Top<'a>) -> Self {
         Self { similarities, top, verified: Vec::new(), waiting: Vec::new(), least: top.least }
     }
 
@@ -123,7 +123,9 @@ impl<'a, P: ChunkTable, D: DocTable> ByText<'a, P, D> {
 
     /// The number of equal lanes below which a candidate is unlikely to reach this similarity.
     fn worth_reading(&self, similarity: f64) -> Result<usize> {
-        let recall = Recall::new(1.0 - SHARE * (1.0 - self.top.recall.get()))?;
+        // Rounding may leave no misses.
+        let recall = Recall::new(1.0 - SHARE * (1.0 - self.top.recall.get()));
+        let recall = recall.unwrap_or(Recall::CERTAIN);
         let margin =
             Margin::of_scan(self.similarities.lanes(), Threshold::new(similarity)?, recall);
         Ok(margin.least.max(self.top.least))

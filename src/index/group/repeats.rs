@@ -1,7 +1,7 @@
 //! Walks all passages that occur at two or more places of an index.
 
 use crate::error::{Error, Result};
-use crate::estimate::{SharedStretch, Span};
+use crate::estimate::{SharedStretch, Span, further, told};
 use crate::index::ask::known::LocatedText;
 use crate::index::ask::passage_search::PassageSearch;
 use crate::index::ask::text_cache::TextCache;
@@ -48,8 +48,10 @@ pub struct RepeatedPassage {
 /// ([`IndexOptions::passages`](crate::IndexOptions::passages)) that also occurs at another place,
 /// in this document or another one, and that is maximal: no longer stretch around it occurs at
 /// another place (a near-supermaximal repeat: D. Gusfield, *Algorithms on strings, trees, and
-/// sequences*, 1997, 7.12.1). None is missed. Of documents with equal texts, the first is told, and
-/// the others are counted.
+/// sequences*, 1997, 7.12.1). None is missed, except that in a text that repeats itself, such as a
+/// line of dashes, one may begin at each place: if all of them together are longer than 65,536 units
+/// and than four times the text, only as many are told as cover what is repeated. Of documents with
+/// equal texts, the first is told, and the others are counted.
 ///
 /// Needs stored texts. Memory: 48 bytes a document at the beginning, then 4 to 16, and some
 /// 500 MB, or more without a limit.
@@ -231,12 +233,9 @@ impl<'s> Repeats<'s> {
         let mut stretches: Vec<Range<usize>> = of_partners.map(|found| found.a.clone()).collect();
         stretches.extend(whole);
         stretches.sort_unstable_by_key(|found| (found.start, std::cmp::Reverse(found.end)));
-        let mut end = 0;
-        stretches.retain(|found| {
-            let reaches_further = found.end > end;
-            end = end.max(found.end);
-            reaches_further
-        });
+        let mut reaches_further = further();
+        stretches.retain(|found| reaches_further(found));
+        let stretches = told(stretches, search.units(), Range::clone);
         if stretches.is_empty() {
             return Ok(None);
         }
