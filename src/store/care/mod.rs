@@ -10,4 +10,5 @@ pub(crate) mod old_file;
 pub(crate) mod rebuild;
 pub(crate) mod repair;
 mod repair_clusters;
+mod repair_runs;
 pub(crate) mod space;

@@ -397,6 +397,12 @@ impl RowsLeft {
         self.meta.get(key.as_bytes()).map(Vec::as_slice)
     }
 
+    /// The rows of `meta` on sound pages, with their keys.
+    pub(crate) fn rows_of_meta(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        let rows = self.meta.iter();
+        rows.filter_map(|(key, row)| Some((std::str::from_utf8(key).ok()?, row.as_slice())))
+    }
+
     /// A row of `meta` that never changes, so that an old one is as good.
     pub(crate) fn lasting(&self, key: &str) -> Option<&[u8]> {
         let old = || self.old_meta.get(key.as_bytes()).map(Vec::as_slice);

@@ -11,6 +11,7 @@ use crate::store::bytes::settings_row::StoredSettings;
 use crate::store::bytes::texts::{Dictionary, NO_MEMORY, decode_text};
 use crate::store::care::old_file::{OldFile, RowsLeft};
 use crate::store::care::repair_clusters::restore_clusters;
+use crate::store::care::repair_runs::restore_runs;
 use crate::store::create::{NewFile, resolve_link};
 use crate::store::engine::Engine;
 use crate::store::load;
@@ -206,6 +207,7 @@ fn salvage(
             left.fault.unwrap_or_else(|| PageFault::of_file("no document can be read whole"));
         return Err(old.error(fault));
     }
+    restore_runs(&left, &engine, repair.lost > 0 || counters.is_none())?;
     drop(engine);
     if repair.lost > 0 || counters.is_none() || left.has_misplaced || !is_last {
         repair.kept = Some(keep_old_file(path)?);

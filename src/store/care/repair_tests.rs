@@ -6,6 +6,7 @@ use crate::store::bytes::schema::{
 };
 use crate::store::progress::unwatched;
 use crate::store::sim::testing::{TUNING, documents, filled, filled_with_texts, open};
+use crate::store::write::dedup_row::{DedupRow, DedupStage};
 use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, WriteTransaction};
 use tempfile::TempDir;
 
@@ -290,4 +291,45 @@ fn a_repair_never_replaces_an_index_that_took_the_name_meanwhile() {
     assert_eq!(fs::read(&path).ok(), fs::read(other.path().join("x.twx")).ok());
     let names = fs::read_dir(folder.path()).expect("a folder").count();
     assert_eq!(names, 2, "neither the new file nor a second name of the old one is left");
+}
+
+#[test]
+fn a_repair_keeps_what_deduplications_have_stored() {
+    let stages = [DedupStage::Judging, DedupStage::Judged, DedupStage::Finished(5)];
+    let repaired = |damage: fn(&WriteTransaction)| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engine = filled(&folder, 200);
+        let mut writer = engine.write().expect("a writer");
+        for (run, stage) in stages.into_iter().enumerate() {
+            let row = DedupRow { stage, documents: 7, input: 9, ..DedupRow::default() };
+            writer.set_dedup_row(run as u64, Some(&row)).expect("stored");
+        }
+        writer.commit().expect("committed");
+        drop(engine);
+        let database = Database::open(path(&folder)).expect("opened");
+        let txn = database.begin_write().expect("begun");
+        damage(&txn);
+        txn.commit().expect("committed");
+        drop(database);
+        let repair = repair_file(&path(&folder)).expect("repaired");
+        assert!(repair.cause.is_some());
+        assert_clean(&folder);
+        let rows = open(&folder).write().expect("a writer").dedup_rows().expect("readable");
+        assert!(rows.iter().all(|(_, row)| (row.documents, row.input) == (7, 9)), "{rows:?}");
+        let mut stages: Vec<_> = rows.into_iter().map(|(run, row)| (run, row.stage)).collect();
+        stages.sort_by_key(|(run, _)| *run);
+        (repair.lost, stages)
+    };
+    let without_fences = |txn: &WriteTransaction| {
+        let mut fences = txn.open_table(FENCES).expect("a table");
+        fences.retain(|_, _| false).expect("deleted");
+    };
+    let all = vec![(0, stages[0]), (1, stages[1]), (2, stages[2])];
+    assert_eq!(repaired(without_fences), (0, all));
+    // The output of a run that goes on could have the document that is lost.
+    let without_a_record = |txn: &WriteTransaction| {
+        let mut records = txn.open_table(DOCUMENTS).expect("a table");
+        records.pop_last().expect("popped");
+    };
+    assert_eq!(repaired(without_a_record), (1, vec![(2, stages[2])]));
 }

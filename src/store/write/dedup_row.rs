@@ -137,16 +137,23 @@ pub(crate) fn for_each(
     let action = "reading the dedup rows";
     for row in meta.range(DEDUP_ROWS..).doing(path, action)? {
         let (name, row) = row.doing(path, action)?;
-        let Some(run) = name.value().strip_prefix(DEDUP_ROWS) else { break };
-        let decoded = match u64::from_str_radix(run, 16) {
-            Ok(run) if key(run) == name.value() => {
-                DedupRow::decode(row.value(), run).map(|row| (run, row))
-            }
-            _ => Err("its key is not the number of a run"),
-        };
+        let Some(decoded) = decode(name.value(), row.value()) else { break };
         visit(name.value(), decoded);
     }
     Ok(())
+}
+
+/// The number of a run and its progress, or why they cannot be read, from a row of `meta` and its
+/// key. `None` if it is no dedup row.
+pub(crate) fn decode(
+    name: &str,
+    row: &[u8],
+) -> Option<std::result::Result<(u64, DedupRow), DecodeError>> {
+    let run = name.strip_prefix(DEDUP_ROWS)?;
+    Some(match u64::from_str_radix(run, 16) {
+        Ok(run) if key(run) == name => DedupRow::decode(row, run).map(|row| (run, row)),
+        _ => Err("its key is not the number of a run"),
+    })
 }
 
 impl Writer {
