@@ -1,9 +1,11 @@
 //! Threads that share out work, also in a process that was forked.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::cell::Cell;
 use std::process;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Runs a call of this library, which may share its work out between threads, in a process that may
 /// have been forked.
@@ -45,10 +47,65 @@ pub fn with_threads<T: Send>(call: impl FnOnce() -> T + Send) -> T {
         }
     };
     drop(kept);
+    let caller = this_thread();
     match pool {
-        Some(pool) => pool.install(call),
+        Some(pool) => pool.install(|| on_behalf_of(caller, call)),
         None => call(),
     }
+}
+
+/// Stands for "no thread".
+pub(crate) const NO_THREAD: u64 = 0;
+
+thread_local! {
+    static NUMBER: Cell<u64> = const { Cell::new(NO_THREAD) };
+}
+
+/// The number of this thread, or of the one on whose behalf it works. No other thread of the
+/// process ever gets the same number.
+pub(crate) fn this_thread() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(NO_THREAD + 1);
+    NUMBER.with(|number| {
+        if number.get() == NO_THREAD {
+            number.set(NEXT.fetch_add(1, Ordering::Relaxed));
+        }
+        number.get()
+    })
+}
+
+/// Makes a call as if another thread made it.
+fn on_behalf_of<T>(thread: u64, call: impl FnOnce() -> T) -> T {
+    struct Restored(u64);
+    impl Drop for Restored {
+        fn drop(&mut self) {
+            NUMBER.with(|number| number.set(self.0));
+        }
+    }
+    let _restored = Restored(NUMBER.with(|number| number.replace(thread)));
+    call()
+}
+
+/// Waits a moment for another thread. A thread of a pool helps the others of its pool meanwhile:
+/// what is waited for may need them.
+///
+/// Each task that it helps with may wait in the same way, in the frames above. So many of them may;
+/// a thread with more of them only waits.
+pub(crate) fn wait_a_moment() {
+    const MOST_ABOVE: u32 = 16;
+    const MOMENT: Duration = Duration::from_millis(1);
+    thread_local! {
+        static HELPING: Cell<u32> = const { Cell::new(0) };
+    }
+    let above = HELPING.with(Cell::get);
+    if above < MOST_ABOVE {
+        HELPING.with(|helping| helping.set(above + 1));
+        let helped = rayon::yield_now();
+        HELPING.with(|helping| helping.set(above));
+        if helped == Some(rayon::Yield::Executed) {
+            return;
+        }
+    }
+    std::thread::sleep(MOMENT);
 }
 
 /// Whether this process was forked from one that had called [`with_threads`] or this function.

@@ -50,10 +50,16 @@ fn on_threads<T>(work: impl FnOnce() -> T) -> T {
     twindex::with_threads(move || Moved(work.get()())).get()
 }
 
-/// Does work whose panics become errors: they must not reach SQLite.
+/// Does work whose panics become errors: they must not reach SQLite. In a forked process, the work
+/// is done by another thread, so it must not ask SQLite for the connection: the thread of the caller
+/// has locked it.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let caught = || catch_unwind(AssertUnwindSafe(work));
-    on_threads(caught).unwrap_or_else(|panic| {
+    on_threads(|| guarded_here(work))
+}
+
+/// The same for work on the thread of the caller.
+pub(crate) fn guarded_here<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
         let text = text.unwrap_or("no reason given");

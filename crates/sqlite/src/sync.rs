@@ -1,7 +1,7 @@
 //! `twindex_sync(path, 'SELECT id, text ...')`: makes an index follow the rows of a query.
 #![expect(unsafe_code, reason = "a function runs a query on the connection that called it")]
 
-use crate::error::{failure, guarded, of_library, of_query};
+use crate::error::{failure, guarded_here, of_library, of_query};
 use crate::values::text;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::{Connection, Result, Statement};
@@ -23,7 +23,7 @@ const BYTES: usize = 4 << 20;
 pub(crate) fn register(db: &Connection) -> Result<()> {
     // It writes files and runs SQL: views and triggers of a stranger's database must not use it.
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
-    db.create_scalar_function(c"twindex_sync", 2, flags, |context| guarded(|| sync(context)))
+    db.create_scalar_function(c"twindex_sync", 2, flags, |context| guarded_here(|| sync(context)))
 }
 
 fn sync(context: &Context<'_>) -> Result<String> {
@@ -46,15 +46,18 @@ fn sync(context: &Context<'_>) -> Result<String> {
     }
     #[cfg(unix)]
     crate::databases::refuse_database(Path::new(&*path))?;
-    let index = Index::options().wait(WAIT).open_or_create(&*path).map_err(of_library)?;
-    let mut txn = index.begin_write().map_err(of_library)?;
+    // The rows are read by this thread, which has locked the connection; the index may be worked on
+    // by others.
+    let index = with_threads(|| Index::options().wait(WAIT).open_or_create(&*path));
+    let index = index.map_err(of_library)?;
+    let mut txn = with_threads(|| index.begin_write()).map_err(of_library)?;
     let weighted = index.settings().weighted;
     let (run, left_out) = follow(&mut select, txn.sync(), weighted)?;
-    let synced = run.finish().map_err(of_library)?;
-    txn.commit().map_err(of_library)?;
+    let synced = with_threads(|| run.finish()).map_err(of_library)?;
+    with_threads(|| txn.commit()).map_err(of_library)?;
     // What is in memory goes into sorted runs, so that the next opening does not read it again.
     // An error changes nothing of what was committed.
-    let _ = index.close();
+    let _ = with_threads(|| index.close());
     Ok(format!(
         "{{\"added\":{},\"replaced\":{},\"unchanged\":{},\"removed\":{},\"left_out\":{left_out}}}",
         synced.added, synced.replaced, synced.unchanged, synced.removed

@@ -1,20 +1,9 @@
 //! The lock that admits one write transaction at a time, and records the thread that holds it.
 
 use crate::store::engine::lock;
+use crate::threads::{NO_THREAD, this_thread, wait_a_moment};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-
-/// Stands for "no thread".
-const NO_THREAD: u64 = 0;
-
-/// The number of this thread. No other thread of the process ever gets the same number.
-fn this_thread() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(NO_THREAD + 1);
-    thread_local! {
-        static NUMBER: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
-    }
-    NUMBER.with(|number| *number)
-}
 
 /// The write lock of one index.
 #[derive(Default)]
@@ -29,13 +18,24 @@ pub(crate) struct Turns {
 impl Turns {
     /// Waits for the turn. Returns `None` if this thread holds it, because the wait would never
     /// end.
+    ///
+    /// A thread of a pool goes on with the work of its pool meanwhile. If all threads of the pool
+    /// only waited, whoever has the turn could not end it: its own work is shared out there.
     pub(crate) fn wait(self: &Arc<Self>) -> Option<Turn> {
+        let is_of_pool = rayon::current_thread_index().is_some();
         let mut taken = lock(&self.taken);
         while *taken {
             if self.holder.load(Ordering::Relaxed) == this_thread() {
                 return None;
             }
-            taken = self.ended.wait(taken).unwrap_or_else(PoisonError::into_inner);
+            taken = match is_of_pool {
+                true => {
+                    drop(taken);
+                    wait_a_moment();
+                    lock(&self.taken)
+                }
+                false => self.ended.wait(taken).unwrap_or_else(PoisonError::into_inner),
+            };
         }
         *taken = true;
         Some(Turn::new(self))

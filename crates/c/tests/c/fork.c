@@ -1,5 +1,6 @@
 // A child of a process that has used the library uses it, too.
 
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,6 +50,63 @@ end:
     return found;
 }
 
+// Waits for the transaction, and ends it.
+static void *takes_a_turn(void *index) {
+    twindex_error *error = twindex_error_new();
+    twindex_txn *txn = NULL;
+    const char *failed = NULL;
+    if (twindex_txn_begin(index, 1, &txn, error) != TWINDEX_OK ||
+        twindex_txn_commit(txn, error) != TWINDEX_OK) {
+        failed = "a turn";
+        fprintf(stderr, "%s\n", twindex_error_message(error).data);
+    }
+    twindex_txn_free(txn);
+    twindex_error_free(error);
+    return (void *)failed;
+}
+
+// More threads than the library has wait for a transaction, which ends. The thread that holds it is
+// told that it would wait for itself.
+static int takes_turns(const char *path) {
+    enum { WAITING = 80 };
+    twindex_error *error = twindex_error_new();
+    twindex_index *index = NULL;
+    twindex_txn *txn = NULL, *again = NULL;
+    pthread_t waiting[WAITING];
+    int started = 0, found = -1;
+    if (twindex_index_open_or_create(path, TWINDEX_NUL, NULL, &index, error) != TWINDEX_OK ||
+        twindex_txn_begin(index, 1, &txn, error) != TWINDEX_OK) {
+        goto end;
+    }
+    for (int round = 0; round < 20; round++) {
+        if (twindex_txn_begin(index, 1, &again, NULL) != TWINDEX_BUSY) {
+            goto end;
+        }
+    }
+    while (started < WAITING &&
+           pthread_create(&waiting[started], NULL, takes_a_turn, index) == 0) {
+        started++;
+    }
+    usleep(200000);
+    if (started == WAITING && twindex_txn_commit(txn, error) == TWINDEX_OK) {
+        found = 0;
+    }
+end:
+    if (found < 0) {
+        fprintf(stderr, "turns: %s\n", twindex_error_message(error).data);
+        _exit(5);
+    }
+    for (int at = 0; at < started; at++) {
+        void *failed = NULL;
+        pthread_join(waiting[at], &failed);
+        found = failed == NULL ? found : -1;
+    }
+    twindex_txn_free(txn);
+    twindex_index_free(index);
+    twindex_error_free(error);
+    return found;
+}
+
 int main(int count, char **arguments) {
     if (count != 2 || chdir(arguments[1]) != 0 || uses("parent.twx") < 0) {
         return 1;
@@ -56,7 +114,7 @@ int main(int count, char **arguments) {
     pid_t child = fork();
     if (child == 0) {
         alarm(60);
-        _exit(uses("child.twx") < 0 ? 2 : 0);
+        _exit(uses("child.twx") < 0 || takes_turns("turns.twx") < 0 ? 2 : 0);
     }
     int status = 0;
     waitpid(child, &status, 0);

@@ -2,6 +2,8 @@
 //! fail.
 
 mod arguments;
+#[cfg(unix)]
+mod forked;
 mod functions;
 mod guide;
 mod large;

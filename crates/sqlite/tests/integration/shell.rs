@@ -57,7 +57,7 @@ impl Place {
 }
 
 /// The extension, which Cargo puts beside this test.
-fn library() -> PathBuf {
+pub fn library() -> PathBuf {
     let test = std::env::current_exe().expect("a path");
     test.parent().expect("a folder").join("libtwindex_sqlite")
 }
