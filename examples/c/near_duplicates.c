@@ -37,9 +37,11 @@ int main(int argc, char **argv) {
     twindex_txn *txn;
     check(twindex_txn_begin(index, 1, &txn, error));
     char *line = NULL;
-    size_t capacity = 0, length;
-    while (getline(&line, &capacity, stdin) > 0) {
-        length = strcspn(line, "\n");
+    size_t capacity = 0;
+    ssize_t read;
+    while ((read = getline(&line, &capacity, stdin)) > 0) {
+        // The line may have a NUL, so its length is what was read.
+        size_t length = (size_t)read - (line[read - 1] == '\n');
         if (length == 0) {
             continue;
         }

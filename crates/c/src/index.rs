@@ -7,7 +7,7 @@ use crate::status::Status;
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use std::path::Path;
-use std::sync::{PoisonError, RwLock, TryLockError};
+use std::sync::{RwLock, TryLockError};
 use twindex::{CheckReport, Index, IndexOptions, ReadOnlyIndex, Sketcher, Snapshot, Work};
 
 /// An open index: one file with documents, their signatures and what finds them.
@@ -91,7 +91,8 @@ impl IndexHandle {
     ) -> Result<T, Failure> {
         let opened = match self.opened.try_read() {
             Ok(opened) => opened,
-            Err(TryLockError::Poisoned(opened)) => opened.into_inner(),
+            // A defect has left it in no known state.
+            Err(TryLockError::Poisoned(_)) => return Err(closed()),
             Err(TryLockError::WouldBlock) => {
                 return Err(Failure::busy("the index is being compacted or closed; try again"));
             }
@@ -114,7 +115,7 @@ impl IndexHandle {
     fn for_itself(&self) -> Result<std::sync::RwLockWriteGuard<'_, Option<Opened>>, Failure> {
         match self.opened.try_write() {
             Ok(opened) => Ok(opened),
-            Err(TryLockError::Poisoned(opened)) => Ok(PoisonError::into_inner(opened)),
+            Err(TryLockError::Poisoned(_)) => Err(closed()),
             Err(TryLockError::WouldBlock) => {
                 Err(Failure::busy("another call uses the index; wait until it has returned"))
             }

@@ -148,6 +148,10 @@ impl<'a> Manner<'a> {
         let against = match (given.against_count, given.against.is_null()) {
             (0, _) => &[][..],
             (_, true) => return Err(Failure::null("against")),
+            (count, _) if count > isize::MAX as usize / size_of::<*const SnapshotHandle>() => {
+                let what = format_args!("against_count: {count} is no possible number");
+                return Err(Failure::misuse(what));
+            }
             // SAFETY: the caller promises so many pointers.
             (count, false) => unsafe { slice::from_raw_parts(given.against, count) },
         };

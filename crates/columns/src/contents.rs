@@ -62,19 +62,24 @@ impl ContentColumn {
         match array.data_type() {
             DataType::List(_) => {
                 let list = array.as_list::<i32>();
-                let tokens = TextColumn::new(list.values()).map_err(|_| no_content())?;
-                Ok(Self::Sets(Lists::new(list.offsets(), list.nulls()), tokens))
+                let lists = Lists::new(list.offsets(), list.nulls());
+                let tokens =
+                    TextColumn::new(&lists.own(list.values())).map_err(|_| no_content())?;
+                Ok(Self::Sets(lists, tokens))
             }
             DataType::LargeList(_) => {
                 let list = array.as_list::<i64>();
-                let tokens = TextColumn::new(list.values()).map_err(|_| no_content())?;
-                Ok(Self::Sets(Lists::new(list.offsets(), list.nulls()), tokens))
+                let lists = Lists::new(list.offsets(), list.nulls());
+                let tokens =
+                    TextColumn::new(&lists.own(list.values())).map_err(|_| no_content())?;
+                Ok(Self::Sets(lists, tokens))
             }
             DataType::Map(..) => {
                 let map = array.as_map();
-                let tokens = TextColumn::new(map.keys()).map_err(|_| no_content())?;
-                let weights = numbers(map.values()).ok_or_else(no_content)?;
-                Ok(Self::Weights(Lists::new(map.offsets(), map.nulls()), tokens, weights))
+                let lists = Lists::new(map.offsets(), map.nulls());
+                let tokens = TextColumn::new(&lists.own(map.keys())).map_err(|_| no_content())?;
+                let weights = numbers(&lists.own(map.values())).ok_or_else(no_content)?;
+                Ok(Self::Weights(lists, tokens, weights))
             }
             _ => TextColumn::new(array).map(Self::Texts).map_err(|NoText(kind)| NoContent(kind)),
         }
@@ -121,15 +126,23 @@ impl ContentColumn {
 
 /// Where the values of each row are.
 pub struct Lists {
-    /// The end of each row's values, after the begin of the first one's.
+    /// The first value of all rows. A slice of an array has the values of the whole array.
+    first: usize,
+    /// The end of each row's values from there on, after the begin of the first one's, 0.
     ends: Vec<usize>,
     nulls: Option<NullBuffer>,
 }
 
 impl Lists {
     fn new<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>, nulls: Option<&NullBuffer>) -> Self {
-        let ends = offsets.iter().map(|end| end.as_usize()).collect();
-        Self { ends, nulls: nulls.cloned() }
+        let first = offsets.first().as_usize();
+        let ends = offsets.iter().map(|end| end.as_usize() - first).collect();
+        Self { first, ends, nulls: nulls.cloned() }
+    }
+
+    /// The values of these rows, of those of the whole array.
+    fn own(&self, values: &ArrayRef) -> ArrayRef {
+        values.slice(self.first, self.ends.last().copied().unwrap_or_default())
     }
 
     fn get(&self, row: usize) -> Option<Range<usize>> {

@@ -93,8 +93,16 @@ impl IdColumn {
             DataType::UInt64 => digits::<UInt64Type>(array),
             DataType::Dictionary(_, values) if values.is_integer() => {
                 let dictionary = array.as_any_dictionary();
-                let values = Self::new(dictionary.values())?;
-                return Ok(Self::Dictionary(places(dictionary), Box::new(values)));
+                let (values, places) = (dictionary.values(), places(dictionary));
+                // A slice of an array has the dictionary of the whole array.
+                if values.len() > 2 * array.len() {
+                    let one = |place: Option<usize>| match Self::new(&values.slice(place?, 1)) {
+                        Ok(Self::Numbers(digits)) => digits.into_iter().next().flatten(),
+                        _ => None,
+                    };
+                    return Ok(Self::Numbers(places.into_iter().map(one).collect()));
+                }
+                return Ok(Self::Dictionary(places, Box::new(Self::new(values)?)));
             }
             _ => return TextColumn::new(array).map(Self::Text),
         };
