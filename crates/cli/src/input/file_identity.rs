@@ -1,6 +1,6 @@
 //! The identity of a file, whichever path or link leads to it.
 
-use crate::remote::is_remote;
+use crate::remote::{address, is_at_or_below, is_remote, is_same_address};
 use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -45,13 +45,18 @@ pub fn is_index(path: &Path) -> bool {
 /// Whether two paths lead to the same file, also through links, or are one address.
 pub fn same_file(a: &Path, b: &Path) -> bool {
     if is_remote(a) {
-        return a.as_os_str() == b.as_os_str();
+        return is_same_address(a, b);
     }
     FileIdentity::of_path(a).is_some_and(|a| Some(a) == FileIdentity::of_path(b))
 }
 
-/// Whether a path is one of these files, or in one of these folders, and so is read as an input.
+/// Whether a path is one of these files, or in one of these folders, and so is read as an input; or
+/// the same of addresses.
 pub fn is_among(path: &Path, inputs: &[PathBuf]) -> bool {
+    if let Some(output) = address(path) {
+        let mut inputs = inputs.iter().filter_map(|input| address(input));
+        return inputs.any(|input| is_at_or_below(output, input));
+    }
     let whole = path.canonicalize().ok();
     let is_in = |folder: &Path| {
         let folder = folder.canonicalize().ok().filter(|folder| folder.is_dir());

@@ -3,9 +3,9 @@
 use super::blocks::Blocks;
 use super::compression::{self, Decompressed};
 use super::foreign;
+use super::input_file::InputFile;
 use super::inputs::STANDARD_INPUT;
 use memchr::memchr;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub fn open_lines(path: &Path, most: usize) -> io::Result<Blocks<Stream>> {
 fn open(path: &Path) -> io::Result<Stream> {
     Ok(match path.as_os_str() == STANDARD_INPUT {
         true => Box::new(io::stdin()),
-        false => Box::new(File::open(path)?),
+        false => InputFile::open(path)?.stream()?,
     })
 }
 

@@ -44,11 +44,8 @@ impl Walk {
                 };
                 let is_wanted = |(path, _): &(PathBuf, RemoteFile)| {
                     let below = path.strip_prefix(root).unwrap_or(path);
-                    let is_hidden = below
-                        .components()
-                        .any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
-                    let is_hidden = is_hidden || path.file_name().is_some_and(is_mark);
-                    (options.hidden || !is_hidden) && !globs.matched(below, false).is_ignore()
+                    let is_mark = path.file_name().is_some_and(is_mark);
+                    (options.hidden || !is_mark) && is_selected(below, &globs, options.hidden)
                 };
                 let found: Vec<_> = found.into_iter().filter(is_wanted).collect();
                 Files::Remote(found.into_iter())
@@ -68,6 +65,17 @@ impl Walk {
         };
         Ok(Self { root: root.to_owned(), files })
     }
+}
+
+/// Whether a file below an address is read: neither it nor a folder on the way is excluded by a
+/// glob, or hidden and named by none.
+fn is_selected(file: &Path, globs: &Override, hidden: bool) -> bool {
+    let is_named = |path: &&Path| !path.as_os_str().is_empty();
+    file.ancestors().filter(is_named).all(|path| {
+        let matched = globs.matched(path, path != file);
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        !matched.is_ignore() && (hidden || matched.is_whitelist() || !name.starts_with(b"."))
+    })
 }
 
 /// Whether a file tells of a job that wrote its folder, as those of Spark, Hive and Databricks do,

@@ -1,6 +1,6 @@
 //! What a build without the feature `remote` says of addresses.
 
-use super::Looked;
+use super::{Looked, Seen};
 use std::fs::File;
 use std::io::{self, Read};
 
@@ -39,8 +39,8 @@ pub fn look(_address: &str) -> io::Result<Looked> {
     Err(unsupported())
 }
 
-/// The length in bytes of the file at an address; `None` if there is none that may be read.
-pub fn size_of(_address: &str) -> io::Result<Option<u64>> {
+/// What is at an address.
+pub fn seen(_address: &str) -> io::Result<Seen> {
     Err(unsupported())
 }
 

@@ -4,6 +4,7 @@
 
 #[cfg(not(feature = "remote"))]
 mod absent;
+mod names;
 #[cfg(feature = "remote")]
 mod object;
 #[cfg(feature = "remote")]
@@ -12,9 +13,10 @@ mod store;
 mod upload;
 
 #[cfg(not(feature = "remote"))]
-pub use absent::{RemoteFile, check_writable, look, size_of, upload};
+pub use absent::{RemoteFile, check_writable, look, seen, upload};
+pub use names::{is_at_or_below, is_same_address};
 #[cfg(feature = "remote")]
-pub use object::{RemoteFile, look, size_of};
+pub use object::{RemoteFile, look, seen};
 #[cfg(feature = "remote")]
 pub use upload::{check_writable, upload};
 
@@ -26,6 +28,17 @@ pub enum Looked {
     File(RemoteFile),
     /// All files below it, in the order of their names.
     Folder(Vec<(PathBuf, RemoteFile)>),
+}
+
+/// What is told of an address that may hold an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// A file of so many bytes.
+    File(u64),
+    /// There is none.
+    Nothing,
+    /// Who may only write is not told.
+    Denied,
 }
 
 /// The schemes of addresses.

@@ -1,7 +1,7 @@
 //! Reads files behind addresses: as streams, or at any place.
 
-use super::Looked;
 use super::store::{Place, explained, runtime, wait};
+use super::{Looked, Seen};
 use bytes::{Buf, Bytes};
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::path::Path as Key;
@@ -50,7 +50,8 @@ pub fn look(address: &str) -> io::Result<Looked> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, cause));
     }
     let mut found: Vec<ObjectMeta> = wait(place.store.list(Some(&place.key)).try_collect())?;
-    found.sort_by(|a, b| a.location.cmp(&b.location));
+    // Folder by folder, as the files of a folder on this machine come.
+    found.sort_by(|a, b| a.location.parts().cmp(b.location.parts()));
     let mut files = Vec::new();
     for (at, object) in found.iter().enumerate() {
         let next = found.get(at + 1).map(|next| &next.location);
@@ -82,20 +83,15 @@ fn is_folder(place: &Place, key: &Key, next: Option<&Key>) -> io::Result<bool> {
     }
 }
 
-/// The length in bytes of the file at an address; `None` if there is none that may be read.
-pub fn size_of(address: &str) -> io::Result<Option<u64>> {
+/// What is at an address.
+pub fn seen(address: &str) -> io::Result<Seen> {
     match RemoteFile::open(address) {
-        Ok(file) => Ok(Some(file.size)),
-        // Who may only write is not told.
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
-            ) =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(error),
+        Ok(file) => Ok(Seen::File(file.size)),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound => Ok(Seen::Nothing),
+            io::ErrorKind::PermissionDenied => Ok(Seen::Denied),
+            _ => Err(error),
+        },
     }
 }
 
@@ -127,15 +123,22 @@ impl RemoteFile {
         self.tag.clone().filter(|tag| !tag.starts_with("W/"))
     }
 
+    /// Whether an answer is of this state of the file, as far as it tells. A server may ignore the
+    /// condition of a request.
+    fn is_same(&self, answer: &ObjectMeta) -> bool {
+        answer.size == self.size && is_same_tag(self.tag.as_deref(), answer.e_tag.as_deref())
+    }
+
     /// Reads it from its start to its end. A connection that breaks is made again where the store
     /// allows that; else it is an error, and never the end of the file.
     pub fn stream(&self) -> io::Result<Box<dyn Read + Send>> {
         let answer = wait(self.place.store.get_opts(&self.place.key, self.request(None)))?;
-        if answer.meta.size != self.size {
+        if !self.is_same(&answer.meta) {
             return Err(changed());
         }
         let (sender, pieces) = channel(AHEAD);
-        let rest = Rest { place: self.place.clone(), tag: self.strong_tag(), done: 0 };
+        let rest =
+            Rest { place: self.place.clone(), tag: self.strong_tag(), size: self.size, done: 0 };
         runtime()?.spawn(rest.receive(answer, sender));
         Ok(Box::new(RemoteStream { pieces, piece: Bytes::new(), left: self.size }))
     }
@@ -172,14 +175,23 @@ impl RemoteFile {
     fn fetch(&self, from: u64, to: u64) -> io::Result<Bytes> {
         let request = self.request(Some(GetRange::Bounded(from..to)));
         let store = &self.place.store;
-        let (size, bytes) = wait(async {
+        let (meta, bytes) = wait(async {
             let answer = store.get_opts(&self.place.key, request).await?;
-            Ok((answer.meta.size, answer.bytes().await?))
+            Ok((answer.meta.clone(), answer.bytes().await?))
         })?;
-        match size == self.size && bytes.len() as u64 == to - from {
+        match self.is_same(&meta) && bytes.len() as u64 == to - from {
             true => Ok(bytes),
             false => Err(changed()),
         }
+    }
+}
+
+/// Whether two tags may be of one state of a file: both are not, if both are strong and differ.
+fn is_same_tag(one: Option<&str>, other: Option<&str>) -> bool {
+    let is_strong = |tag: &&str| !tag.starts_with("W/");
+    match (one.filter(is_strong), other.filter(is_strong)) {
+        (Some(one), Some(other)) => one == other,
+        _ => true,
     }
 }
 
@@ -192,6 +204,8 @@ fn changed() -> io::Error {
 struct Rest {
     place: Place,
     tag: Option<String>,
+    /// The length of the file, and how much of it was received.
+    size: u64,
     done: u64,
 }
 
@@ -230,9 +244,11 @@ impl Rest {
         let tag = self.tag.clone().filter(|_| breaks <= BREAKS)?;
         sleep(Duration::from_millis(200) * breaks).await;
         let range = Some(GetRange::Offset(self.done));
-        let rest = GetOptions { if_match: Some(tag), range, ..GetOptions::default() };
+        let rest = GetOptions { if_match: Some(tag.clone()), range, ..GetOptions::default() };
         let answer = self.place.store.get_opts(&self.place.key, rest).await.ok()?;
-        (answer.range.start == self.done).then_some(answer)
+        let is_same =
+            answer.meta.size == self.size && is_same_tag(Some(&tag), answer.meta.e_tag.as_deref());
+        (is_same && answer.range.start == self.done).then_some(answer)
     }
 }
 

@@ -21,26 +21,38 @@ const SHOWN: usize = 400;
 
 /// How long to wait for a connection, and for the next bytes of an answer. A whole answer may take
 /// any time.
-const TIMEOUTS: [(ClientConfigKey, &str); 3] = [
+const READING: [(ClientConfigKey, &str); 3] = [
     (ClientConfigKey::ConnectTimeout, "10 seconds"),
     (ClientConfigKey::ReadTimeout, "60 seconds"),
     (ClientConfigKey::Timeout, "1000 days"),
 ];
+
+/// The same for what is sent. The wait for an answer begins with the request, and a large file is
+/// sent for long.
+const WRITING: [(ClientConfigKey, &str); 3] = [
+    (ClientConfigKey::ConnectTimeout, "10 seconds"),
+    (ClientConfigKey::ReadTimeout, "12 hours"),
+    (ClientConfigKey::Timeout, "1000 days"),
+];
+
+/// The limits of requests of a kind.
+type Timeouts = [(ClientConfigKey, &'static str); 3];
 
 /// A store, and a place in it.
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) store: Arc<dyn ObjectStore>,
     pub(super) key: Key,
-    /// The address of the whole store, with a slash at its end.
+    /// The address of the whole store as it was given, with a slash at its end.
     pub(super) base: String,
     /// Whether it is a web server, which has files and no list of them.
     pub(super) is_web: bool,
 }
 
-/// The stores that were opened, by their addresses: each keeps its connections.
-static STORES: LazyLock<Mutex<HashMap<String, Arc<dyn ObjectStore>>>> =
-    LazyLock::new(Mutex::default);
+/// The stores that were opened, by their addresses and whether they are written to: each keeps its
+/// connections.
+static STORES: LazyLock<Mutex<Stores>> = LazyLock::new(Mutex::default);
+type Stores = HashMap<(String, bool), Arc<dyn ObjectStore>>;
 
 /// The runtime of requests; an error if it cannot be started.
 static RUNTIME: LazyLock<io::Result<Runtime>> = LazyLock::new(|| {
@@ -60,11 +72,20 @@ pub(super) fn wait<T>(request: impl Future<Output = Result<T, Error>>) -> io::Re
 }
 
 impl Place {
-    /// The place that an address names.
+    /// The place that an address names, to read it.
     pub(super) fn of(address: &str) -> io::Result<Self> {
+        Self::opened(address, false)
+    }
+
+    /// The place that an address names, to write to it.
+    pub(super) fn to_write(address: &str) -> io::Result<Self> {
+        Self::opened(address, true)
+    }
+
+    fn opened(address: &str, is_written: bool) -> io::Result<Self> {
         let invalid = |cause: String| io::Error::new(io::ErrorKind::InvalidInput, cause);
-        let (scheme, rest) = address.split_once("://").unwrap_or_default();
-        let scheme = &*scheme.to_ascii_lowercase();
+        let (given, rest) = address.split_once("://").unwrap_or_default();
+        let scheme = &*given.to_ascii_lowercase();
         let (host, key) = rest.split_once('/').unwrap_or((rest, ""));
         let is_web = matches!(scheme, "http" | "https");
         if is_web && key.contains(['?', '#']) {
@@ -74,26 +95,32 @@ impl Place {
             let cause = "is an address with a password, which ids and messages would show";
             return Err(invalid(cause.to_owned()));
         }
+        if is_web && key.to_ascii_lowercase().contains("%2f") {
+            let cause = "has a slash within a name (%2F), and would lead to another file";
+            return Err(invalid(cause.to_owned()));
+        }
         // An address of the web has escapes; the names of objects are literal, as in other tools.
         let key = if is_web { Key::from_url_path(key) } else { Key::parse(key) };
         let key = key.map_err(|error| invalid(error.to_string()))?;
-        let base = format!("{scheme}://{host}/");
+        let whole = format!("{scheme}://{host}/");
         let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
-        let store = match stores.get(&base) {
+        let named = (whole, is_written);
+        let store = match stores.get(&named) {
             Some(store) => Arc::clone(store),
             None => {
                 runtime()?;
-                let store = open(scheme, &base).map_err(|error| explained(&error))?;
-                stores.insert(base.clone(), Arc::clone(&store));
+                let timeouts = if is_written { WRITING } else { READING };
+                let store = open(scheme, &named.0, timeouts).map_err(|error| explained(&error))?;
+                stores.insert(named, Arc::clone(&store));
                 store
             }
         };
-        Ok(Self { store, key, base, is_web })
+        Ok(Self { store, key, base: format!("{given}://{host}/"), is_web })
     }
 }
 
 /// Opens a store.
-fn open(scheme: &str, base: &str) -> Result<Arc<dyn ObjectStore>, Error> {
+fn open(scheme: &str, base: &str, timeouts: Timeouts) -> Result<Arc<dyn ObjectStore>, Error> {
     let retries = RetryConfig {
         backoff: BackoffConfig {
             init_backoff: Duration::from_millis(200),
@@ -107,25 +134,26 @@ fn open(scheme: &str, base: &str) -> Result<Arc<dyn ObjectStore>, Error> {
     Ok(match scheme {
         "s3" | "s3a" => {
             let mut builder = AmazonS3Builder::from_env().with_url(base).with_retry(retries);
-            for (key, value) in TIMEOUTS {
+            for (key, value) in timeouts {
                 builder = builder.with_config(AmazonS3ConfigKey::Client(key), value);
             }
-            let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint);
-            if endpoint.is_some_and(|endpoint| endpoint.starts_with("http://")) {
+            let endpoints = [AmazonS3ConfigKey::Endpoint, AmazonS3ConfigKey::S3Endpoint];
+            let mut endpoints = endpoints.iter().filter_map(|key| builder.get_config_value(key));
+            if endpoints.any(|endpoint| endpoint.starts_with("http://")) {
                 builder = builder.with_allow_http(true);
             }
             Arc::new(builder.build()?)
         }
         "gs" => {
             let builder = GoogleCloudStorageBuilder::from_env().with_url(base).with_retry(retries);
-            let timed = TIMEOUTS.into_iter().fold(builder, |builder, (key, value)| {
+            let timed = timeouts.into_iter().fold(builder, |builder, (key, value)| {
                 builder.with_config(GoogleConfigKey::Client(key), value)
             });
             Arc::new(timed.build()?)
         }
         "http" | "https" => {
             let options =
-                TIMEOUTS.into_iter().fold(ClientOptions::new(), |options, (key, value)| {
+                timeouts.into_iter().fold(ClientOptions::new(), |options, (key, value)| {
                     options.with_config(key, value)
                 });
             let builder = HttpBuilder::new().with_url(base).with_retry(retries);
@@ -133,7 +161,7 @@ fn open(scheme: &str, base: &str) -> Result<Arc<dyn ObjectStore>, Error> {
         }
         "az" | "adl" | "azure" | "abfs" | "abfss" => {
             let builder = MicrosoftAzureBuilder::from_env().with_url(base).with_retry(retries);
-            let timed = TIMEOUTS.into_iter().fold(builder, |builder, (key, value)| {
+            let timed = timeouts.into_iter().fold(builder, |builder, (key, value)| {
                 builder.with_config(AzureConfigKey::Client(key), value)
             });
             Arc::new(timed.build()?)

@@ -1,6 +1,7 @@
 //! Copies complete files to addresses.
 
-use super::object::size_of;
+use super::Seen;
+use super::object::seen;
 use super::store::{Place, explained, runtime, wait};
 use futures_util::StreamExt;
 use object_store::{Error, ObjectStoreExt, WriteMultipart};
@@ -8,7 +9,7 @@ use std::fs::File;
 use std::future::Future;
 use std::io::{self, ErrorKind, Read, Seek};
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 /// The least bytes of a part, and the most parts of a file: stores allow 10,000.
 const PART: u64 = 8 << 20;
@@ -20,6 +21,9 @@ const AT_ONCE: usize = 4;
 /// How often a copy looks whether it is to stop.
 const LOOK: Duration = Duration::from_millis(200);
 
+/// How long a copy that is to stop waits for the store to complete it, or to take back its parts.
+const LAST: Duration = Duration::from_secs(10);
+
 /// Fails if an address names no file of a store that can be reached, before anything is made. Only
 /// writing shows whether it may be written.
 pub fn check_writable(address: &str) -> io::Result<()> {
@@ -27,9 +31,9 @@ pub fn check_writable(address: &str) -> io::Result<()> {
     if address.ends_with('/') || place.key.as_ref().is_empty() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "names no file"));
     }
-    let is_there = match size_of(address)? {
+    let is_there = match seen(address)? {
         // The answer does not tell a missing bucket from a missing file.
-        None if !place.is_web => {
+        Seen::Nothing | Seen::Denied if !place.is_web => {
             let first = async { place.store.list(Some(&place.key)).next().await.transpose() };
             wait(first).map(drop)
         }
@@ -44,7 +48,7 @@ pub fn check_writable(address: &str) -> io::Result<()> {
 /// Copies a file to an address. The file appears there when it is complete, and replaces another.
 /// `stop` is asked now and then whether to give up.
 pub fn upload(file: &mut File, address: &str, stop: fn() -> bool) -> io::Result<()> {
-    let place = Place::of(address)?;
+    let place = Place::to_write(address)?;
     file.rewind()?;
     let size = file.metadata()?.len();
     // A web server takes a file in one request.
@@ -52,7 +56,8 @@ pub fn upload(file: &mut File, address: &str, stop: fn() -> bool) -> io::Result<
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         let put = place.store.put(&place.key, bytes.into());
-        return runtime()?.block_on(unless(stop, put)).map(drop);
+        runtime()?.block_on(unless(stop, put))?;
+        return if place.is_web { arrived(address, size) } else { Ok(()) };
     }
     let part = PART.max(size.div_ceil(PARTS));
     let upload = wait(place.store.put_multipart(&place.key))?;
@@ -62,19 +67,41 @@ pub fn upload(file: &mut File, address: &str, stop: fn() -> bool) -> io::Result<
         loop {
             let read = file.read(&mut bytes)?;
             if read == 0 {
-                return Ok(());
+                // Parts that are on their way could not be taken back.
+                return unless(stop, upload.wait_for_capacity(1)).await;
             }
             unless(stop, upload.wait_for_capacity(AT_ONCE)).await?;
             upload.write(&bytes[..read]);
         }
     });
     match sent {
-        Ok(()) => runtime()?.block_on(unless(stop, upload.finish())).map(drop),
+        Ok(()) => {
+            let end = async {
+                stopped(stop).await;
+                sleep(LAST).await;
+            };
+            runtime()?.block_on(unless_after(end, upload.finish())).map(drop)
+        }
         Err(error) => {
             // What cannot be taken back is removed by the rules of the bucket.
-            let _ = wait(upload.abort());
+            let _ = runtime()?.block_on(timeout(LAST, upload.abort()));
             Err(error)
         }
+    }
+}
+
+/// Fails if a web server has said that it took a file, and has another one or none. A server may
+/// answer with the page that it shows to people.
+fn arrived(address: &str, size: u64) -> io::Result<()> {
+    match seen(address) {
+        Ok(Seen::Nothing) => {
+            Err(io::Error::other("the server said that it took the file, and has none"))
+        }
+        Ok(Seen::File(other)) if other != size => Err(io::Error::other(format!(
+            "the server said that it took the file, and has one of {other} bytes instead of {size}"
+        ))),
+        // It does not tell.
+        _ => Ok(()),
     }
 }
 
@@ -83,13 +110,23 @@ async fn unless<T>(
     stop: fn() -> bool,
     request: impl Future<Output = Result<T, Error>>,
 ) -> io::Result<T> {
-    let stopped = async {
-        while !stop() {
-            sleep(LOOK).await;
-        }
-    };
+    unless_after(stopped(stop), request).await
+}
+
+/// Waits until a copy is to stop.
+async fn stopped(stop: fn() -> bool) {
+    while !stop() {
+        sleep(LOOK).await;
+    }
+}
+
+/// Waits for a request, until something else has ended.
+async fn unless_after<T>(
+    end: impl Future<Output = ()>,
+    request: impl Future<Output = Result<T, Error>>,
+) -> io::Result<T> {
     tokio::select! {
         done = request => done.map_err(|error| explained(&error)),
-        () = stopped => Err(io::Error::new(ErrorKind::Interrupted, "interrupted")),
+        () = end => Err(io::Error::new(ErrorKind::Interrupted, "interrupted")),
     }
 }

@@ -33,13 +33,18 @@ pub(super) fn write(
     let progress = ProgressBar::new(global, records.expected_bytes);
     let mut progress = progress.named("writing what is kept");
     let (mut wanted, mut number) = (next()?, 0);
+    // What was said first of a file that could not be read, perhaps as little as before.
+    let mut unread = None;
     for parsed in records {
         let documents = parsed.records();
+        if parsed.source.unread {
+            unread = unread.or(parsed.messages.first().cloned());
+        }
         kept.begin(&parsed.source)?;
         for record in parsed.good {
             if wanted.is_some_and(|wanted| wanted.number == number) {
                 if wanted != Some(Choice::of(number, &record.document)) {
-                    return Err(changed(&record.place));
+                    return Err(differs(&record.place, unread));
                 }
                 kept.admit(&record.written, &record.place)?;
                 kept.write(&record.written)?;
@@ -55,7 +60,7 @@ pub(super) fn write(
         return Err(anyhow!("{place}: interrupted; run the same command again to go on").into());
     }
     if wanted.is_some() {
-        return Err(changed("the input"));
+        return Err(differs("the input", unread));
     }
     let content = kept.sync(true)?;
     if let (Some(before), Some(Target::File(file)), None) =
@@ -68,7 +73,14 @@ pub(super) fn write(
     Ok(kept.finish()?.or(content))
 }
 
-/// The error for an input that is not what was judged.
-fn changed(place: &str) -> Failure {
-    anyhow!("{place}: was changed after it was judged; run the command with --restart").into()
+/// The error for an input that is not what was judged. `unread` says that some of it could not be
+/// read now, which may pass.
+fn differs(place: &str, unread: Option<String>) -> Failure {
+    match unread {
+        Some(unread) => {
+            anyhow!("{unread}; what is kept was not written: run the same command again")
+        }
+        None => anyhow!("{place}: was changed after it was judged; run the command with --restart"),
+    }
+    .into()
 }

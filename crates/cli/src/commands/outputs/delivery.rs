@@ -5,7 +5,7 @@ use crate::commands::outputs::request::OutputRequest;
 use crate::commands::outputs::shards::ShardFolder;
 use crate::commands::outputs::targets::Target;
 use crate::input::same_file;
-use crate::remote::{address, check_writable, size_of, upload};
+use crate::remote::{Seen, address, check_writable, is_at_or_below, seen, upload};
 use crate::run::failure::Failure;
 use crate::terminal::interrupt;
 use anyhow::{Context, anyhow};
@@ -86,15 +86,16 @@ impl Delivery {
 
     /// Whether a file of this length is at the address. It is not read.
     pub(crate) fn is_there(&self, (length, _): LengthAndHash) -> Result<bool, Failure> {
-        let found = size_of(&self.address).with_context(|| self.address.clone())?;
-        Ok(found == Some(length))
+        let found = seen(&self.address).with_context(|| self.address.clone())?;
+        Ok(found == Seen::File(length))
     }
 
-    /// Whether something is at the address, or at this name below it.
+    /// Whether something is at the address, or at this name below it. It is, if that is not told: an
+    /// earlier run has written there.
     pub(crate) fn holds_something(&self, name: &str) -> Result<bool, Failure> {
         let address = format!("{}{name}", self.address);
-        let found = size_of(&address).with_context(|| address.clone())?;
-        Ok(found.is_some_and(|bytes| bytes > 0))
+        let found = seen(&address).with_context(|| address.clone())?;
+        Ok(!matches!(found, Seen::Nothing | Seen::File(0)))
     }
 
     /// Deletes what was made on this machine.
@@ -115,11 +116,7 @@ impl Delivery {
 /// Whether an input is the output, or one of them holds the other.
 fn overlap(output: &str, input: &Path) -> bool {
     let Some(input) = address(input) else { return false };
-    let holds = |folder: &str, file: &str| {
-        let folder = folder.trim_end_matches('/');
-        file.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    holds(input, output) || output.ends_with('/') && holds(output, input)
+    is_at_or_below(output, input) || output.ends_with('/') && is_at_or_below(input, output)
 }
 
 #[cfg(test)]
@@ -135,6 +132,7 @@ mod tests {
             ("s3://b/in/out.jsonl", "s3://b/in/", true),
             ("s3://b/out/", "s3://b/out/in/a.jsonl", true),
             ("s3://b/a.jsonl", "s3://b/a.jsonl", true),
+            ("s3://b/in/a.jsonl", "S3A://b//in/", true),
             ("s3://b/a.jsonl", "b/a.jsonl", false),
         ] {
             assert_eq!(overlap(output, Path::new(input)), expected, "{output} {input}");

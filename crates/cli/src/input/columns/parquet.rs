@@ -11,6 +11,7 @@ use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReaderBuilder,
 };
 use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::ColumnChunkMetaData;
 use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,8 +19,8 @@ use std::sync::Arc;
 /// About how many bytes of values a batch has.
 const BATCH_BYTES: u64 = 8 << 20;
 
-/// The most rows of a batch; fewer if all columns are read, because the sizes in a file do not tell
-/// how often a value is repeated. Only texts are read as views, which repeat no value.
+/// The most rows of a batch; fewer if all columns are read, because the sizes in some files do not
+/// tell how often a value is repeated. Only texts are read as views, which repeat no value.
 const BATCH_ROWS: u64 = 8192;
 const BATCH_WHOLE_ROWS: u64 = 1024;
 
@@ -53,12 +54,17 @@ impl RowGroups {
         self.metadata.metadata().num_row_groups()
     }
 
-    /// The bytes of the columns that are read of a row group, before compression, and its rows.
+    /// The bytes of the columns that are read of a row group, and its rows: before compression, and
+    /// if the writer has told so, before encoding too, which stores a repeated value once.
     fn size(&self, group: usize) -> (u64, u64) {
         let group = self.metadata.metadata().row_group(group);
         let columns = group.columns().iter().enumerate();
         let read = columns.filter(|(leaf, _)| self.columns.leaf_included(*leaf));
-        let bytes = read.map(|(_, column)| column.uncompressed_size().max(0) as u64).sum();
+        let bytes = |column: &ColumnChunkMetaData| {
+            let decoded = column.unencoded_byte_array_data_bytes().unwrap_or_default();
+            column.uncompressed_size().max(decoded).max(0) as u64
+        };
+        let bytes = read.map(|(_, column)| bytes(column)).fold(0, u64::saturating_add);
         (bytes, group.num_rows().max(0) as u64)
     }
 
