@@ -4,7 +4,8 @@ use crate::input::STANDARD_INPUT;
 use crate::remote::is_remote;
 use crate::run::failure::Failure;
 use anyhow::{Context, anyhow};
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::Path;
 
 /// Checks that a report can be written to a path, before any work is done.
@@ -21,4 +22,14 @@ pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
 /// The error for a command that was interrupted while it made a report.
 pub(crate) fn interrupted() -> Failure {
     anyhow!("interrupted before the report was written; run the same command again").into()
+}
+
+/// Whether a file is the page of a report.
+pub(crate) fn is_page(path: &Path) -> bool {
+    /// What every page says in its first bytes.
+    const MARK: &str = "name=\"generator\" content=\"twindex ";
+    const HEAD: u64 = 4 << 10;
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    read.is_ok() && String::from_utf8_lossy(&head).contains(MARK)
 }

@@ -2,6 +2,7 @@
 
 use crate::cli_dedup_again::{WORDS, begin, result};
 use crate::command::{Done, Shell, jsonl};
+use crate::support::text;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -38,6 +39,31 @@ fn a_finished_deduplication_that_is_started_again_empties_no_output() {
             assert_eq!(shell.run(&words).succeeds().stdout, first.stdout);
             assert!(result(&shell) == expected && !shell.path("out.removed.part").exists());
         }
+    }
+}
+
+#[test]
+fn fields_besides_the_text_that_have_changed_are_written() {
+    for more in ["", " --keep longest"] {
+        let shell = Shell::new();
+        let record = |label: u64, n: u64| {
+            let text = text(n / 2, n % 2, 40);
+            serde_json::json!({"id": n.to_string(), "label": label, "text": text}).to_string()
+        };
+        let input = |label| (0..20).map(|n| record(label, n) + "\n").collect::<String>();
+        let words = format!("dedup i.twx in.jsonl --json -o out --removed gone{more}");
+        let finished = || shell.run(&words).succeeds().summary()["already_finished"].clone();
+        shell.write("in.jsonl", input(1));
+        assert_eq!(finished(), false);
+        let first = String::from_utf8(shell.read("out")).expect("UTF-8");
+        assert_eq!(finished(), true);
+        // Ids, texts and lengths are the same.
+        shell.write("in.jsonl", input(2));
+        assert_eq!(finished(), false, "{more}");
+        let second = String::from_utf8(shell.read("out")).expect("UTF-8");
+        assert_eq!(second, first.replace("\"label\":1", "\"label\":2"));
+        assert_ne!(second, first);
+        assert_eq!(finished(), true, "{more}");
     }
 }
 

@@ -5,6 +5,7 @@ use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::course;
 use crate::commands::dedup::deduplication::InputRecord;
 use crate::commands::dedup::dry_run::DryRun;
+use crate::commands::dedup::records_hash::hash_of;
 use crate::commands::dedup::removal::RemovalOptions;
 use crate::commands::dedup::reporting;
 use crate::commands::outputs::kept_output::OutputRecord;
@@ -289,7 +290,8 @@ impl Dedup {
             match document {
                 Ok(document) => {
                     let document = if named { document } else { document.without_id() };
-                    Ok(InputRecord { document, place, numbered, rank, written, form, text })
+                    let hash = hash_of(&written);
+                    Ok(InputRecord { document, place, numbered, rank, written, hash, form, text })
                 }
                 Err(error) => Err(BadRecord { place, cause: error.to_string() }),
             }

@@ -8,6 +8,7 @@ use crate::commands::dedup::command::Purpose;
 use crate::commands::dedup::deduplication::{Counts, stored_outputs};
 use crate::commands::dedup::overwriting;
 use crate::commands::dedup::preferred::Preferred;
+use crate::commands::dedup::records_hash::RecordsHash;
 use crate::commands::dedup::reporting;
 use crate::commands::outputs::audit::Audit;
 use crate::commands::outputs::choices::Choices;
@@ -48,20 +49,38 @@ pub(crate) fn finished(plan: &Plan<'_>, index: &Index) -> Result<Option<(Counts,
     if !audit || !kept {
         return Ok(None);
     }
-    let (found, failed) = read_again(plan)?;
-    if found != run.judged() {
+    let again = read_again(plan)?;
+    if !again.is_of(plan, index, &run)? {
         return Ok(None);
     }
     // With --touch the records are judged again, which prints the audit.
     let spool = printed_spool(plan, audit_content, !args.touch)?;
     spool.map_or(Ok(()), PartialFile::discard)?;
     overwriting::forget_progress(plan, index)?;
-    Ok(Some((Counts::of(&run), failed)))
+    Ok(Some((Counts::of(&run), again.failed)))
 }
 
-/// Reads the input to compare it with that of a run. Returns also the number of bad records.
-pub(super) fn read_again(plan: &Plan<'_>) -> Result<(DedupInput, u64), Failure> {
-    let (mut found, mut failed) = (DedupInput::default(), 0);
+/// The input as it is now.
+pub(super) struct Again {
+    /// The ids and texts of its records.
+    pub(super) input: DedupInput,
+    /// All fields of them.
+    records: RecordsHash,
+    /// The number of bad records.
+    failed: u64,
+}
+
+impl Again {
+    /// Whether a run had the same input, with all fields of its records.
+    fn is_of(&self, plan: &Plan<'_>, index: &Index, run: &DedupRun) -> Result<bool, Failure> {
+        let input = run.judged();
+        Ok(self.input == input && overwriting::has_same_fields(plan, index, input, self.records)?)
+    }
+}
+
+/// Reads the input to compare it with that of a run.
+pub(super) fn read_again(plan: &Plan<'_>) -> Result<Again, Failure> {
+    let (mut input, mut read, mut failed) = (DedupInput::default(), RecordsHash::default(), 0);
     let records = plan.args.records(plan.targets, &plan.settings, Purpose::Compare, true)?;
     let is_ordered = plan.args.keep.is_ordered();
     let mut preferred = Preferred::new();
@@ -71,21 +90,22 @@ pub(super) fn read_again(plan: &Plan<'_>) -> Result<(DedupInput, u64), Failure> 
         failed += parsed.failed;
         progress.add(parsed.records(), parsed.bytes);
         for incoming in parsed.good {
+            read.add(incoming.hash);
             match is_ordered {
                 true => preferred.add(incoming)?,
-                false => found.add(&incoming.document),
+                false => input.add(&incoming.document),
             }
         }
     }
     for incoming in preferred.sorted(plan.settings.weighted)? {
-        found.add(&incoming?.document);
+        input.add(&incoming?.document);
     }
     progress.finish();
     if interrupt::asked() {
         let index = plan.args.index.display();
         return Err(anyhow!("{index}: interrupted; nothing was changed").into());
     }
-    Ok((found, failed))
+    Ok(Again { input, records: read, failed })
 }
 
 /// Returns the file that has kept a printed audit for an interrupted run, if it is there, and
@@ -149,8 +169,8 @@ pub(crate) fn complete(
     }
     let Some(content) = complete()? else { return Err(changed_error(&partial_path(&out))) };
     targets.deliver()?;
-    let (found, failed) = read_again(plan)?;
-    let same = found == run.judged();
+    let again = read_again(plan)?;
+    let (same, failed) = (again.is_of(plan, index, &run)?, again.failed);
     if same && let Some(findings) = reporting::of_file(plan, index, &Counts::of(&run))? {
         report(failed, findings)?;
     }

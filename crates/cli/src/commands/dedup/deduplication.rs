@@ -3,6 +3,7 @@
 use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::overwriting::{self, KeptBefore};
+use crate::commands::dedup::records_hash::RecordsHash;
 use crate::commands::dedup::removal::Remove;
 use crate::commands::dedup::repetition::Repetition;
 use crate::commands::dedup::summary::Replaced;
@@ -147,6 +148,8 @@ pub(crate) struct InputRecord {
     pub(crate) rank: Rank,
     /// What the output receives if the record is kept.
     pub(crate) written: OutputRecord,
+    /// A hash of that; 0 of a record that was read before and waits to be judged.
+    pub(crate) hash: u64,
     /// How that holds the text.
     pub(crate) form: TextForm,
     /// The text for the audit, if it is asked for.
@@ -162,6 +165,8 @@ pub(crate) struct Deduplication<'a> {
     pub(crate) counts: Counts,
     /// The similarities of what this process removed; `None` if an interrupted run removed some.
     pub(crate) similarities: Option<Histogram>,
+    /// The hash of all records of the input, once they were read.
+    pub(crate) records: RecordsHash,
     /// The number of records that were judged since the last commit.
     pub(crate) in_batch: usize,
     /// The bytes of their texts.
@@ -216,6 +221,7 @@ impl<'a> Deduplication<'a> {
             counts,
             similarities: (!resumes).then(Histogram::new),
             run,
+            records: RecordsHash::default(),
             in_batch: 0,
             bytes_in_batch: 0,
             met: HashSet::new(),
@@ -467,7 +473,8 @@ impl<'a> Deduplication<'a> {
             match ended {
                 Some(now) => {
                     self.run.save_judged(txn, notes)?;
-                    overwriting::remember_kept(self.plan, txn, &self.run, now.lengths)?;
+                    let read = (now.lengths, self.records);
+                    overwriting::remember_kept(self.plan, txn, &self.run, read)?;
                 }
                 None => self.run.save(txn, notes)?,
             }

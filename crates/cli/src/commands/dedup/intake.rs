@@ -3,6 +3,7 @@
 use crate::commands::dedup::begun::{Begun, Plan};
 use crate::commands::dedup::deduplication::InputRecord;
 use crate::commands::dedup::preferred::{InPreference, Preferred};
+use crate::commands::dedup::records_hash::RecordsHash;
 use crate::commands::outputs::kept::{self, Kept};
 use crate::run::failure::Failure;
 use crate::run::records::{Records, Source};
@@ -29,6 +30,8 @@ pub(super) struct Intake<'a> {
     pub(super) short_texts: Option<ShortTexts>,
     /// Where records come from that no output knows yet.
     sources: Vec<Source>,
+    /// The hash of all records that were read.
+    read: RecordsHash,
 }
 
 impl<'a> Intake<'a> {
@@ -42,7 +45,8 @@ impl<'a> Intake<'a> {
             Some(_) => None,
             None => ShortTexts::of_first(index.as_ref(), &plan.settings)?,
         };
-        Ok(Self { plan, index, begun, failed: 0, short_texts, sources: Vec::new() })
+        let (sources, read) = (Vec::new(), RecordsHash::default());
+        Ok(Self { plan, index, begun, failed: 0, short_texts, sources, read })
     }
 
     /// Judges all records. Ends early after a signal.
@@ -65,6 +69,9 @@ impl<'a> Intake<'a> {
             let run = self.begin()?;
             self.begun = Some(run);
         }
+        if let Some(run) = &mut self.begun {
+            run.deduplication.records = self.read;
+        }
         Ok(())
     }
 
@@ -76,6 +83,7 @@ impl<'a> Intake<'a> {
         for parsed in records {
             let documents = parsed.records();
             self.failed += parsed.failed;
+            parsed.good.iter().for_each(|record| self.read.add(record.hash));
             if let Some(texts) = &mut self.short_texts {
                 parsed.good.iter().for_each(|record| texts.add(&record.document));
             }
@@ -123,6 +131,7 @@ impl<'a> Intake<'a> {
                 kept::check(targets.out.as_ref(), &parsed.source)?;
             }
             for record in parsed.good {
+                self.read.add(record.hash);
                 if let Some(texts) = &mut self.short_texts {
                     texts.add(&record.document);
                 }

@@ -12,6 +12,7 @@ pub(crate) mod dry_run;
 mod intake;
 mod overwriting;
 mod preferred;
+mod records_hash;
 mod removal;
 mod repetition;
 mod reporting;

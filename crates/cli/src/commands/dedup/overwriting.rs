@@ -5,6 +5,7 @@ use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::completion::read_again;
 use crate::commands::dedup::deduplication::{Counts, stored_outputs};
+use crate::commands::dedup::records_hash::RecordsHash;
 use crate::commands::outputs::choices::choices_path;
 use crate::commands::outputs::kept;
 use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile, partial_path};
@@ -145,6 +146,8 @@ pub(crate) struct KeptBefore {
     most: u64,
     /// What [`Circumstances::lengths`] was, if its input can be read twice.
     lengths: Option<u64>,
+    /// The hash of its records, with all fields; 0 if it is not known.
+    fields: RecordsHash,
     /// The length and hash of the file that told how far its output was.
     progress: LengthAndHash,
     /// Those of its audit.
@@ -162,16 +165,18 @@ impl KeptBefore {
     }
 
     fn notes(self) -> [u64; 10] {
-        let Self { records, most, lengths, progress, audit, .. } = self;
+        let Self { records, most, lengths, fields, progress, audit, .. } = self;
         let lengths = lengths.unwrap_or_default();
-        [records, lengths, progress.0, progress.1, audit.0, audit.1, most, 0, 0, 0]
+        [records, lengths, progress.0, progress.1, audit.0, audit.1, most, fields.0, 0, 0]
     }
 
     fn of(run: &DedupRun) -> Self {
-        let [records, lengths, length, hash, audit_length, audit_hash, most, ..] = run.notes();
+        let [records, lengths, length, hash, audit_length, audit_hash, most, fields, ..] =
+            run.notes();
         let lengths = Some(lengths).filter(|lengths| *lengths != 0);
         let (progress, audit) = ((length, hash), (audit_length, audit_hash));
-        Self { input: run.judged(), records, most: most.max(records), lengths, progress, audit }
+        let (input, most, fields) = (run.judged(), most.max(records), RecordsHash(fields));
+        Self { input, records, most, lengths, fields, progress, audit }
     }
 }
 
@@ -182,8 +187,8 @@ fn key_of_output(plan: &Plan<'_>) -> ResumeKey {
     ResumeKey::default().with_path("output", absolute.as_deref().unwrap_or(out))
 }
 
-/// Remembers what a run that has judged all its records has written to its output. `lengths` are
-/// those of its input.
+/// Remembers what a run that has judged all its records has written to its output. `lengths` and
+/// `fields` are those of its input.
 ///
 /// If an earlier run has written more records of the same input, their number stays: the user may
 /// have moved that output away, and may move it back.
@@ -191,7 +196,7 @@ pub(crate) fn remember_kept(
     plan: &Plan<'_>,
     txn: &mut WriteTxn,
     run: &DedupRun,
-    lengths: Option<u64>,
+    (lengths, fields): (Option<u64>, RecordsHash),
 ) -> Result<(), Failure> {
     let counts = Counts::of(run);
     let known = if plan.args.skip_known { 0 } else { counts.unchanged };
@@ -201,10 +206,23 @@ pub(crate) fn remember_kept(
     let records = counts.inserted() + known;
     let most = records.max(more.map_or(0, |before| before.most));
     let (progress, audit) = stored_outputs(run);
-    let kept = KeptBefore { input, records, most, lengths, progress, audit };
+    let kept = KeptBefore { input, records, most, lengths, fields, progress, audit };
     let mut run = run.clone().with_key(key_of_output(plan));
     run.set_notes(kept.notes());
     Ok(run.remember(txn, "")?)
+}
+
+/// Whether the output is of records with these fields, as far as it is known. It is that of a run
+/// with this input.
+pub(crate) fn has_same_fields(
+    plan: &Plan<'_>,
+    index: &Index,
+    input: DedupInput,
+    fields: RecordsHash,
+) -> Result<bool, Failure> {
+    let before = stored(plan, index)?.filter(|before| before.input == input);
+    let known = before.map(|before| before.fields).filter(|known| known.0 != 0);
+    Ok(known.is_none_or(|known| known == fields))
 }
 
 /// Fails if this run would leave out what is known of the records that an earlier run has written
@@ -232,7 +250,7 @@ fn check_finished(
         // The same records may have come in other files.
         return Ok(Some(before));
     }
-    match read_again(plan)?.0 == before.input {
+    match read_again(plan)?.input == before.input {
         true if goes_on => Err(would_lose_by_going_on(plan, before)),
         true => Err(would_lose(plan, before, false)),
         false => Ok(None),

@@ -105,7 +105,7 @@ impl Iterator for InPreference {
             let document = document(waiting, self.weighted)?;
             let written = OutputRecord::Chosen(Choice::of(number, &document));
             let form = TextForm::Fixed;
-            Ok(InputRecord { document, place, numbered, rank, written, form, text })
+            Ok(InputRecord { document, place, numbered, rank, written, hash: 0, form, text })
         }))
     }
 }

@@ -9,7 +9,7 @@ use crate::commands::outputs::rows_spool::spool_path;
 use crate::commands::outputs::shards::{ShardFolder, check_apart};
 use crate::input::{Inputs, STANDARD_INPUT, is_among, is_index, same_file};
 use crate::remote::is_remote;
-use crate::report::check_target;
+use crate::report::{check_target, is_page};
 use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
 use crate::run::output_names::{NamedFormat, check_name};
@@ -341,6 +341,10 @@ fn check_report(request: &OutputRequest<'_>) -> Result<(), Failure> {
     let mut read = request.paths.iter().map(PathBuf::as_path).chain(indexes);
     if read.any(|path| is_same_destination(path, report)) {
         return Err(anyhow!("{place}: is read by this run; name another file").into());
+    }
+    // A page that an earlier run has left in a folder of the input is no input.
+    if is_among(report, request.paths) && !is_page(report) {
+        return Err(anyhow!("{place}: is an input; write to another file").into());
     }
     let is_within = |output: &Path| {
         is_same_destination(output, report)
