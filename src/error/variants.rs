@@ -128,9 +128,10 @@ pub enum Error {
     /// No choice of bands reaches the recall at this threshold with this number of lanes. Raise the
     /// threshold, lower the recall, or take more lanes.
     #[error(
-        "recall {recall} at threshold {threshold} needs {needed} bands, \
-         {lanes} lanes give {available}; \
-         raise the threshold, lower the recall, or take more lanes"
+        "recall {recall} at threshold {threshold} needs {bands} bands, \
+         {lanes} lanes give {available}; {advice}",
+        bands = bands_needed(*needed),
+        advice = advice_on_bands(*needed)
     )]
     UnreachableRecall {
         /// The threshold that was asked for.
@@ -139,7 +140,8 @@ pub enum Error {
         recall: f64,
         /// The number of lanes.
         lanes: usize,
-        /// The number of bands that the shallowest depth would need.
+        /// The number of bands that the shallowest depth would need; above 1,000,000, it is not
+        /// counted further.
         needed: usize,
         /// The greatest number of bands that the lanes allow.
         available: usize,
@@ -314,8 +316,8 @@ pub enum Error {
     },
 
     /// A stored record or page is damaged. Restore the file from a copy, or repair it
-    /// ([`Index::repair`](crate::Index::repair)). [`Index::check`](crate::Index::check) lists all
-    /// damage.
+    /// ([`Index::repair`](crate::Index::repair)). [`Index::check`](crate::Index::check) reads the
+    /// whole file.
     #[error(
         "{}: damaged: {table} {key}: {detail}; restore a copy, or repair it",
         path.display()
@@ -437,4 +439,20 @@ pub enum Error {
         /// The cause in the words of the storage library.
         detail: String,
     },
+}
+
+/// A number of bands, as far as it is counted.
+fn bands_needed(needed: usize) -> String {
+    match needed {
+        ..=1_000_000 => needed.to_string(),
+        _ => "more than 1,000,000".to_owned(),
+    }
+}
+
+/// What to do if so many bands are needed. The most lanes give 64.
+fn advice_on_bands(needed: usize) -> &'static str {
+    match needed {
+        ..=64 => "raise the threshold, lower the recall, or take more lanes",
+        _ => "raise the threshold or lower the recall",
+    }
 }

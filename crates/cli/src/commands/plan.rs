@@ -5,8 +5,9 @@ use crate::input::is_among;
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::results_file::is_standard_output;
 use crate::run::whole_file;
-use crate::terminal::output::{Results, bytes, count, grouped, similarity, summary};
+use crate::terminal::output::{Results, bytes, count, grouped, recall, summary};
 use crate::terminal::plot::{Curve, draw, picture};
 use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
@@ -107,6 +108,9 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
         let path = path.display();
         return Err(anyhow!("{path}: is an input; write to another file").into());
     }
+    if args.svg.as_deref().is_some_and(is_standard_output) {
+        return Err(anyhow!("--svg writes to a file: standard output has the table").into());
+    }
     let needed = args.error.map(lanes_for).transpose()?;
     let lanes = match needed {
         Some(needed) => available(needed, args.error.unwrap_or_default())?,
@@ -127,6 +131,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
         whole_file::write(path, svg.as_bytes()).with_context(|| path.display().to_string())?;
     }
 
+    let ending = match &sample {
+        Some(sample) if sample.failed > 0 => Ending::SomeFailed,
+        _ => Ending::Done,
+    };
     let mut results = Results::new(global);
     let mut settings = vec![
         ("threshold", threshold.into()),
@@ -134,7 +142,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
         ("lanes", lanes.into()),
         ("bands", forecast.plan().bands().into()),
         ("depth", forecast.plan().depth().into()),
-        ("recall_at_threshold", similarity(forecast.recall())),
+        ("recall_at_threshold", recall(forecast.recall())),
         ("documents", args.docs.into()),
         ("signature_bytes_per_document", one_decimal(space.signatures)),
         ("posting_bytes_per_document", one_decimal(space.postings + space.ids)),
@@ -153,7 +161,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
         settings.extend([
             ("textbook_bands", textbook.bands.into()),
             ("textbook_depth", textbook.depth.into()),
-            ("textbook_recall_at_threshold", similarity(textbook.recall)),
+            ("textbook_recall_at_threshold", recall(textbook.recall)),
         ]);
     }
     settings.extend(args.length.into_iter().flat_map(recommended_shingle));
@@ -169,7 +177,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
         let tables = tables.map(|(name, rows)| (name, rows.into_iter().map(object).collect()));
         results.object(&settings.into_iter().chain(curve).chain(tables).collect::<Vec<_>>())?;
         results.flush()?;
-        return Ok(Ending::Done);
+        return Ok(ending);
     }
     results.object(&settings)?;
     results.flush()?;
@@ -186,23 +194,24 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
         sample.print(&mut results)?;
     }
     let rule = shown.map_or(String::new(), |textbook| {
-        let recall = 100.0 * textbook.recall;
+        let recall = percent(textbook.recall);
         let (bands, depth) = (textbook.bands, textbook.depth);
-        format!("; by the textbook's {bands} of {depth} it would be {recall:.1} %")
+        format!("; by the textbook's {bands} of {depth} it would be {recall}")
     });
     let mut sentence = format!(
-        "{} of {} lanes: {:.1} % of pairs at {threshold} are compared{rule}; {} documents take {}",
+        "{} of {} lanes: {} of pairs at {threshold} are compared{rule}; {} {} {}",
         count(forecast.plan().bands() as u64, "band"),
         forecast.plan().depth(),
-        100.0 * forecast.recall(),
-        grouped(args.docs),
+        percent(forecast.recall()),
+        count(args.docs, "document"),
+        if args.docs == 1 { "takes" } else { "take" },
         bytes((space.total() * args.docs as f64) as u64)
     );
     if let Some(sample) = &sample {
         sentence += &format!("; {}", sample.sentence(threshold));
     }
     summary(global, &[], &sentence);
-    Ok(Ending::Done)
+    Ok(ending)
 }
 
 /// The recommended shingle for texts of `length` characters, and its chance to occur in one.
@@ -299,10 +308,14 @@ fn lanes_for(error: f64) -> Result<usize, Failure> {
     if !(error > 0.0 && error < 0.5) {
         return Err(anyhow!("--error {error}: expected a number above 0, below 0.5").into());
     }
-    // With one lane, the variance is that of all lanes times their number.
+    Ok((worst_variance() / (error * error)).ceil() as usize)
+}
+
+/// The greatest variance of an estimate from one lane. That of an estimate from more lanes is this,
+/// divided by their number.
+fn worst_variance() -> f64 {
     let variance = |step: u32| Agreement::variance(f64::from(step) / 1000.0, 1);
-    let worst = (0..=1000).map(variance).fold(0.0, f64::max);
-    Ok((worst / (error * error)).ceil() as usize)
+    (0..=1000).map(variance).fold(0.0, f64::max)
 }
 
 /// The fewest lanes of a signature that are at least as many.
@@ -311,15 +324,29 @@ fn available(needed: usize, error: f64) -> Result<usize, Failure> {
     let found = LANES.into_iter().find(|lanes| *lanes >= needed);
     found.ok_or_else(|| {
         let most = LANES[LANES.len() - 1];
-        // Four times as many lanes halve the error.
-        let least = error * (needed as f64 / most as f64).sqrt();
+        // Rounded up: with a smaller error, more lanes would be needed.
+        let least = ((worst_variance() / most as f64).sqrt() * 1e4).ceil() / 1e4;
+        let needed = match needed {
+            ..=MOST_SHOWN => format!("{} lanes", grouped(needed as u64)),
+            _ => format!("more than {} lanes", grouped(MOST_SHOWN as u64)),
+        };
         anyhow!(
-            "--error {error} needs {} lanes, and a signature has {most} at most, whose error is \
-             {least:.3}; --store-text makes similarities exact",
-            grouped(needed as u64)
+            "--error {error} needs {needed}, and a signature has {most} at most, whose error is \
+             {least}; --store-text makes similarities exact"
         )
         .into()
     })
+}
+
+/// The most lanes that a message tells as a number.
+const MOST_SHOWN: usize = 1_000_000;
+
+/// A recall in per cent. Only that of certainty is shown as 100 %.
+fn percent(recall: f64) -> String {
+    match 100.0 * recall {
+        99.95..100.0 => "more than 99.9 %".to_owned(),
+        percent => format!("{percent:.1} %"),
+    }
 }
 
 /// Rounds a number to four significant digits.

@@ -16,7 +16,7 @@ use anyhow::{Context, anyhow};
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
-use twindex::{Document, Index, Shingle, Snapshot};
+use twindex::{Document, Forecast, Index, Outcome, Shingle, Snapshot};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A sample of the texts that an index is planned for.
@@ -37,9 +37,6 @@ pub(crate) struct SampleOptions {
     input: InputOptions,
 }
 
-/// The least threshold of the table, unless the plan has a lower one.
-const LOWEST: f64 = 0.5;
-
 /// The most pairs that are counted.
 const MOST_PAIRS: u64 = 5_000_000;
 
@@ -53,7 +50,8 @@ type Fields = Vec<(&'static str, Value)>;
 /// What a sample tells.
 pub(crate) struct Sample {
     documents: u64,
-    failed: u64,
+    /// The number of bad records.
+    pub(crate) failed: u64,
     empty: u64,
     /// Whether the files have more records.
     is_cut: bool,
@@ -86,7 +84,7 @@ pub(crate) fn measure(
     }
     let folder = tempfile::tempdir().context("a temporary folder")?;
     let path = folder.path().join("sample.twx");
-    let lowest = threshold.min(LOWEST);
+    let lowest = lowest(threshold, recall, lanes);
     let index = Index::options().threshold(lowest).recall(recall).lanes(lanes);
     let index = index.shingle(options.shingle).create(&path)?;
     let read = read(global, options, &index)?;
@@ -97,16 +95,21 @@ pub(crate) fn measure(
         .collect();
     let has_more_pairs = count_pairs(global, &snapshot, lowest, &mut rows)?;
     for row in &mut rows {
-        let progress = ProgressBar::of_parts(global);
-        let progress = progress.named(&format!("what {} would remove", row.threshold));
-        let clusters = snapshot.clusters(row.threshold)?.find().watch(progress.watch())?;
-        progress.finish();
-        row.removed = clusters.member_count() - clusters.len() as u64;
+        let path = folder.path().join("one.twx");
+        let one = Index::options().threshold(row.threshold).recall(recall).lanes(lanes);
+        let one = one.shingle(options.shingle).create(&path)?;
+        row.removed = removed(global, &snapshot, &one, row.threshold)?;
+        drop(one);
+        fs::remove_file(&path).context("a temporary folder")?;
     }
-    let Read { texts, failed, is_cut } = read;
-    let lengths = |text: &String| text.chars().count() as u64;
-    let mut chars: Vec<u64> = texts.iter().map(lengths).collect();
+    let Read { texts, mut chars, failed, is_cut } = read;
     chars.sort_unstable();
+    // Shingles of characters and words are for texts, not for sets, lines and sequences.
+    let suggests = matches!(options.shingle, Shingle::Chars(_) | Shingle::Words(_));
+    let shingles = match suggests {
+        true => shingle_choice::try_on(&texts, threshold)?,
+        false => Vec::new(),
+    };
     Ok(Sample {
         documents: snapshot.len(),
         failed,
@@ -115,15 +118,16 @@ pub(crate) fn measure(
         has_more_pairs,
         median_chars: chars.get(chars.len() / 2).copied().unwrap_or_default(),
         thresholds: rows,
-        shingles: shingle_choice::try_on(&texts, threshold)?,
+        shingles,
         shingle: options.shingle,
     })
 }
 
 /// What was read besides what is in the index.
 struct Read {
-    /// Some texts, chosen by the hashes of their numbers.
+    /// Some texts, chosen by the hashes of their numbers, and cut; and the lengths they had.
     texts: Vec<String>,
+    chars: Vec<u64>,
     failed: u64,
     is_cut: bool,
 }
@@ -137,7 +141,10 @@ fn read(global: &GlobalOptions, options: &SampleOptions, index: &Index) -> Resul
     let inputs = input.of(sample, index.path(), settings.weighted);
     let records = records::start(inputs, &settings, move |record| {
         let content = record.body.content();
-        let text = record.body.text().map(|text| beginning(text, MOST_TRIED_CHARS).to_owned());
+        let text = record.body.text().map(|text| Tried {
+            text: beginning(text, MOST_TRIED_CHARS).to_owned(),
+            chars: text.chars().count() as u64,
+        });
         match Document::prepare("#", content, &sketcher, &settings) {
             // Numbers name the records, so that copies with one id are seen.
             Ok(document) => Ok((document.without_id(), text)),
@@ -148,7 +155,7 @@ fn read(global: &GlobalOptions, options: &SampleOptions, index: &Index) -> Resul
     let mut progress = progress.named("reading the sample");
     let most = u64::from(*sample_docs);
     let (mut number, mut failed, mut is_cut) = (0, 0, false);
-    let mut tried: Vec<(u64, String)> = Vec::new();
+    let mut tried: Vec<(u64, Tried)> = Vec::new();
     let mut txn = index.begin_write()?;
     for mut parsed in records {
         failed += parsed.failed;
@@ -161,7 +168,7 @@ fn read(global: &GlobalOptions, options: &SampleOptions, index: &Index) -> Resul
         for (document, text) in parsed.good {
             number += 1;
             documents.push(document);
-            if let Some(text) = text.filter(|text| !text.is_empty()) {
+            if let Some(text) = text.filter(|text| text.chars > 0) {
                 tried.push((xxh3_64(&u64::to_le_bytes(number)), text));
             }
         }
@@ -182,20 +189,69 @@ fn read(global: &GlobalOptions, options: &SampleOptions, index: &Index) -> Resul
     }
     txn.commit()?;
     keep_least(&mut tried);
-    let texts = tried.into_iter().map(|(_, text)| text).collect();
-    Ok(Read { texts, failed, is_cut })
+    let chars = tried.iter().map(|(_, tried)| tried.chars).collect();
+    let texts = tried.into_iter().map(|(_, tried)| tried.text).collect();
+    Ok(Read { texts, chars, failed, is_cut })
+}
+
+/// A text to try shingles on.
+struct Tried {
+    /// Its beginning.
+    text: String,
+    /// The characters of all of it.
+    chars: u64,
 }
 
 /// Keeps as many texts as are tried.
-fn keep_least(texts: &mut Vec<(u64, String)>) {
-    texts.sort_unstable();
+fn keep_least(texts: &mut Vec<(u64, Tried)>) {
+    texts.sort_unstable_by_key(|(hash, _)| *hash);
     texts.truncate(TRIED);
+}
+
+/// The least threshold of the table: .5, or the plan's own if that is lower, or the least one above
+/// for which the lanes reach the recall. They reach it at the plan's own.
+fn lowest(threshold: f64, recall: f64, lanes: usize) -> f64 {
+    let steps = (10..20).map(|step| f64::from(step) / 20.0).take_while(|step| *step < threshold);
+    let mut reached = steps.filter(|step| Forecast::new(*step, recall, lanes).is_ok());
+    reached.next().unwrap_or(threshold)
+}
+
+/// The number of documents of a snapshot that `dedup` removes with an empty index of this
+/// threshold.
+fn removed(
+    global: &GlobalOptions,
+    snapshot: &Snapshot,
+    index: &Index,
+    threshold: f64,
+) -> Result<u64, Failure> {
+    /// The documents that are inserted together.
+    const TOGETHER: usize = 4096;
+    let progress = ProgressBar::of_documents(global, snapshot.len());
+    let progress = progress.named(&format!("what {threshold} would remove"));
+    let mut removed = 0;
+    let mut documents = snapshot.documents();
+    let mut txn = index.begin_write()?;
+    loop {
+        let some = documents.by_ref().take(TOGETHER);
+        let some = some.map(|document| Ok(document?.without_id()));
+        let some = some.collect::<twindex::Result<Vec<_>>>()?;
+        if some.is_empty() {
+            progress.finish();
+            return Ok(removed);
+        }
+        if interrupt::asked() {
+            return Err(anyhow!("interrupted; nothing was changed").into());
+        }
+        progress.add_documents(some.len() as u64);
+        let outcomes = txn.insertion().unless_similar(threshold).documents(some)?;
+        let is_removed = |outcome: &&Outcome| matches!(outcome, Outcome::Duplicate { .. });
+        removed += outcomes.iter().filter(is_removed).count() as u64;
+    }
 }
 
 /// Steps of .05 from the lowest threshold to 1, and the threshold of the plan.
 fn thresholds(threshold: f64, lowest: f64) -> Vec<f64> {
-    let steps = ((lowest * 20.0).floor() as u32).max(1)..=20;
-    let steps = steps.map(|step| f64::from(step) / 20.0).filter(|step| *step >= lowest);
+    let steps = (1..=20).map(|step| f64::from(step) / 20.0).filter(|step| *step >= lowest);
     let mut thresholds: Vec<f64> = steps.chain([threshold]).collect();
     thresholds.sort_by(f64::total_cmp);
     thresholds.dedup();
@@ -249,6 +305,7 @@ impl Sample {
             ("sample_failed", self.failed.into()),
             ("sample_empty", self.empty.into()),
             ("sample_is_part", self.is_cut.into()),
+            ("sample_pairs_are_part", self.has_more_pairs.into()),
             ("sample_median_characters", self.median_chars.into()),
             ("sample_shingle", self.shingle.to_string().into()),
             ("suggested_shingle", suggested),
@@ -266,7 +323,7 @@ impl Sample {
         let at_threshold = |row: &AtThreshold| {
             vec![
                 ("threshold", row.threshold.into()),
-                ("pairs", row.pairs.into()),
+                ("pairs", if self.has_more_pairs { Value::Null } else { row.pairs.into() }),
                 ("removed", row.removed.into()),
                 ("share_removed", similarity(row.removed as f64 / all)),
             ]
@@ -302,15 +359,18 @@ impl Sample {
             "at {threshold}, {} of {read}{documents} would be removed ({share:.1} %)",
             grouped(removed)
         );
+        if self.failed > 0 {
+            sentence += &format!("; {} failed", grouped(self.failed));
+        }
         if self.has_more_pairs {
-            sentence += &format!("; only {} pairs were counted", grouped(MOST_PAIRS));
+            sentence += &format!("; more than {} pairs are not counted", grouped(MOST_PAIRS));
         }
         match self.suggested() {
             Some(shingle) if shingle == self.shingle => {
                 sentence += &format!("; {shingle} suits these texts");
             }
             Some(shingle) => sentence += &format!("; --shingle {shingle} suits these texts better"),
-            None if !self.shingles.is_empty() => {
+            None if self.shingles.iter().any(ShingleChoice::has_background) => {
                 sentence += "; no shingle suits these texts at this threshold";
             }
             None => {}

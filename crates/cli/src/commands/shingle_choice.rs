@@ -22,20 +22,26 @@ pub(crate) struct ShingleChoice {
     shingle: Shingle,
     /// The median similarity of a text to itself with one character changed.
     one_change: f64,
-    /// The mean similarity of two unrelated texts, and what one pair of a hundred reaches.
-    background: f64,
-    high_background: f64,
+    /// The mean similarity of two unrelated texts, and what one pair of a hundred reaches; `None`
+    /// if all texts are related.
+    background: Option<f64>,
+    high_background: Option<f64>,
     /// Whether a changed character leaves most texts similar, and the background lies far below.
     suits: bool,
 }
 
 impl ShingleChoice {
+    /// Whether there are unrelated texts to compare.
+    pub(crate) fn has_background(&self) -> bool {
+        self.background.is_some()
+    }
+
     pub(crate) fn fields(&self) -> Vec<(&'static str, Value)> {
         vec![
             ("shingle", self.shingle.to_string().into()),
             ("one_change", similarity(self.one_change)),
-            ("background", similarity(self.background)),
-            ("high_background", similarity(self.high_background)),
+            ("background", self.background.map_or(Value::Null, similarity)),
+            ("high_background", self.high_background.map_or(Value::Null, similarity)),
             ("suits", self.suits.into()),
         ]
     }
@@ -78,9 +84,11 @@ pub(crate) fn try_on(texts: &[String], threshold: f64) -> Result<Vec<ShingleChoi
         let one_change =
             middle(own.iter().zip(&changed).map(|(a, b)| similar(a, b)).collect(), 0.5);
         let pairs: Vec<f64> = pairs.iter().map(|(a, b)| similar(&own[*a], &own[*b])).collect();
-        let background = pairs.iter().sum::<f64>() / pairs.len().max(1) as f64;
-        let high_background = middle(pairs, 0.99);
-        let suits = one_change >= threshold && high_background <= threshold / 2.0;
+        let is_known = !pairs.is_empty();
+        let background = is_known.then(|| pairs.iter().sum::<f64>() / pairs.len() as f64);
+        let high_background = is_known.then(|| middle(pairs, 0.99));
+        let lies_below = high_background.is_some_and(|high| high <= threshold / 2.0);
+        let suits = one_change >= threshold && lies_below;
         Ok(ShingleChoice { shingle, one_change, background, high_background, suits })
     });
     choices.collect()
