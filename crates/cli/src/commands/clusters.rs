@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 use tempfile::SpooledTempFile;
 use twindex::{Cluster, Clusters as FoundClusters, Linkage, Snapshot};
+use unicode_width::UnicodeWidthStr;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -209,7 +210,7 @@ fn print_clusters(results: &mut Results, clusters: &FoundClusters<'_>) -> Result
         let group: Vec<Cluster<'_>> = rest.by_ref().take(ALIGNED_CLUSTERS).collect();
         let names =
             group.iter().map(Cluster::representative).collect::<twindex::Result<Vec<_>>>()?;
-        let widest = names.iter().map(|name| cell_for_terminal(name).chars().count()).max();
+        let widest = names.iter().map(|name| cell_for_terminal(name).width()).max();
         for (cluster, name) in group.into_iter().zip(names) {
             let fields = [("representative", Value::from(name)), ("size", cluster.len().into())];
             let widths = [widest.unwrap_or(0).min(MAX_NAME_WIDTH), digits];

@@ -3,12 +3,12 @@
 use crate::commands::exported::{self, Header, LineReader};
 use crate::commands::info::warn_of_other_unicode;
 use crate::commands::insert_batches::{BatchInserter, InsertOptions, PlacedDocument};
-use crate::input::{BadRecord, Block, Line, STANDARD_INPUT, open_lines, too_long};
+use crate::input::{BadRecord, Block, Line, STANDARD_INPUT, too_long};
 use crate::run::bad_records::BadRecords;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
-use crate::run::input_options::{LONGEST, size};
-use crate::run::read_ahead::ReadAhead;
+use crate::run::input_options::{LONGEST, announce_standard_input, size};
+use crate::run::read_ahead::{ReadAhead, blocks_ahead};
 use crate::run::{ending::Ending, opening};
 use crate::terminal::interrupt;
 use crate::terminal::output::{count, grouped};
@@ -59,6 +59,7 @@ struct ExportReader {
 pub(crate) fn run(global: &GlobalOptions, args: &Import) -> Result<Ending, Failure> {
     interrupt::catch()?;
     let start = Instant::now();
+    announce_standard_input(global, std::slice::from_ref(&args.path));
     let mut lines = ExportReader::open(&args.path, args.max_record)?;
     let index = open_or_create(global, args, &lines)?;
     let progress = ProgressBar::of_documents(global, lines.header.documents);
@@ -123,9 +124,7 @@ impl ExportReader {
             true => "standard input".to_owned(),
             false => path.display().to_string(),
         };
-        let blocks = open_lines(path, most);
-        let mut blocks = blocks.map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
-        let mut blocks = ReadAhead::start("reader", move || blocks.read_block().transpose())?;
+        let mut blocks = blocks_ahead(path, most)?;
         loop {
             let block = blocks.next().transpose();
             let block = block.map_err(|error| anyhow::anyhow!("{name}: {error}"))?;

@@ -7,7 +7,7 @@ use crate::run::ending::Ending;
 use crate::run::failure::Failure;
 use crate::run::{conflict::Conflict, global_options::GlobalOptions};
 use crate::terminal::interrupt;
-use crate::terminal::output::{bytes, count, listed, summary, whole_millis};
+use crate::terminal::output::{bytes, count, grouped, listed, summary, whole_millis};
 use crate::terminal::progress_bar::ProgressBar;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -194,10 +194,14 @@ impl BatchInserter {
         let seconds = self.start.elapsed().as_secs_f64();
         self.report(global, seconds, interrupted);
         if interrupted {
+            let documents = match self.counts.done() {
+                0 => "no document of this run is".to_owned(),
+                1 => "1 document of this run is".to_owned(),
+                more => format!("{} documents of this run are", grouped(more)),
+            };
             return Err(anyhow::anyhow!(
-                "{}: interrupted; {} are in the index, run the command again to go on",
+                "{}: interrupted; {documents} in the index, run the command again to go on",
                 path.display(),
-                count(self.counts.done(), "document")
             )
             .into());
         }

@@ -23,8 +23,8 @@ around it does. The index must store texts. Documents of equal texts are told on
 of them, and counted.
 
 Output columns (fields with --json): units, documents (that have the passage), id, start, end
-(bytes of the text), char_start, char_end (characters), other (another document that has it; empty
-if one document repeats it), text (as written there).
+(bytes of the text), char_start, char_end (characters), other (another document that has it; - if
+one document repeats it), text (as written there).
 
 Without --by-document, each passage is printed once, the longest first; up to 64 MB of them are
 sorted in memory, and more in temporary files.
@@ -56,13 +56,13 @@ pub(crate) struct Passages {
 
 /// The columns of the results.
 const COLUMNS: [Column; 9] = [
-    ("units", Kind::Number),
-    ("documents", Kind::Number),
+    ("units", Kind::Count),
+    ("documents", Kind::Count),
     ("id", Kind::Text),
-    ("start", Kind::Number),
-    ("end", Kind::Number),
-    ("char_start", Kind::Number),
-    ("char_end", Kind::Number),
+    ("start", Kind::Count),
+    ("end", Kind::Count),
+    ("char_start", Kind::Count),
+    ("char_end", Kind::Count),
     ("other", Kind::Text),
     ("text", Kind::Text),
 ];
@@ -244,12 +244,12 @@ impl Totals {
         ];
         let mut sentence = format!(
             "{} in {} of {}",
-            count(self.passages, "passage"),
+            count(self.passages + self.left_out, "passage"),
             grouped(self.documents),
             count(documents, "document")
         );
         if self.left_out > 0 {
-            sentence += &format!("; {} left out", grouped(self.left_out));
+            sentence += &format!("; the longest {} are told", grouped(self.passages));
         }
         if limited > 0 {
             sentence += &format!(

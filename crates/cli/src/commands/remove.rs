@@ -1,9 +1,11 @@
 //! `twindex remove`: removes documents from an index, by id or by age.
 
 use crate::commands::cluster_events::ClusterCounts;
-use crate::input::{Block, Blocks, Line, Listed, NulList, open_lines};
+use crate::input::{Block, Line, Listed, NulList};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::input_options::announce_standard_input;
+use crate::run::read_ahead::{ReadAhead, blocks_ahead};
 use crate::run::seconds::{seconds_of, time_of};
 use crate::run::{ending::Ending, opening};
 use crate::terminal::escape::unescaped;
@@ -11,7 +13,7 @@ use crate::terminal::interrupt;
 use crate::terminal::messages::message;
 use crate::terminal::output::{count, grouped, summary, whole_millis};
 use anyhow::Context;
-use std::io::{self, Read};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::str;
@@ -93,6 +95,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Remove) -> std::result::Result<
     let start = Instant::now();
     // The ids may come from a command that reads this same index. It closes the index before it
     // prints the first id, so this command waits for the first lines before it opens the index.
+    announce_standard_input(global, args.ids_from.as_slice());
     let list = args.ids_from.as_deref().map(|list| IdList::begin(list, args.null)).transpose()?;
     let index = opening::to_write(global, &args.index)?;
     if let Some(age) = args.older_than {
@@ -199,7 +202,7 @@ struct IdList {
 
 enum ListedIds {
     /// One id a line, escaped as `list` prints it, with the block that was read first.
-    Lines(Blocks<Box<dyn Read + Send>>, Option<Block>),
+    Lines(ReadAhead<io::Result<Block>>, Option<Block>),
     /// Each id ends with a NUL.
     Nuls(NulList),
 }
@@ -208,17 +211,17 @@ impl IdList {
     /// Opens the file and waits for its first ids.
     fn begin(list: &Path, null: bool) -> std::result::Result<Self, Failure> {
         let place = list.display().to_string();
-        let begin = || -> io::Result<ListedIds> {
-            Ok(match null {
-                true => ListedIds::Nuls(NulList::open(list, MAX_ID_BYTES)?),
-                false => {
-                    let mut blocks = open_lines(list, MAX_ESCAPED_BYTES)?;
-                    let first = blocks.read_block()?;
-                    ListedIds::Lines(blocks, first)
-                }
-            })
+        let ids = match null {
+            true => {
+                let list = NulList::open(list, MAX_ID_BYTES);
+                ListedIds::Nuls(list.with_context(|| place.clone())?)
+            }
+            false => {
+                let mut blocks = blocks_ahead(list, MAX_ESCAPED_BYTES)?;
+                let first = blocks.next().transpose().with_context(|| place.clone())?;
+                ListedIds::Lines(blocks, first)
+            }
         };
-        let ids = begin().with_context(|| place.clone())?;
         Ok(Self { place, ids })
     }
 }
@@ -277,7 +280,7 @@ impl Removal<'_> {
 
     fn add_lines(
         &mut self,
-        mut blocks: Blocks<Box<dyn Read + Send>>,
+        mut blocks: ReadAhead<io::Result<Block>>,
         first: Option<Block>,
         bad: &mut BadIds<'_>,
     ) -> std::result::Result<(), Failure> {
@@ -293,7 +296,7 @@ impl Removal<'_> {
                     return Ok(());
                 }
             }
-            next = blocks.read_block().with_context(|| bad.place.to_owned())?;
+            next = blocks.next().transpose().with_context(|| bad.place.to_owned())?;
         }
         Ok(())
     }

@@ -9,6 +9,8 @@ use crate::terminal::messages::{message, name_program};
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process;
 
 /// Parses arguments, of which the first is the name of the program. Ends the process if they ask
 /// for help or are wrong.
@@ -18,7 +20,21 @@ pub fn parse<A: Parser>(args: &[OsString], near_misses: &[(&str, &str)]) -> A {
     let color = ColorMode::typed(args.iter().cloned()).set();
     let matches = A::command().color(color).try_get_matches_from(args);
     let parsed = matches.and_then(|matches| A::from_arg_matches(&matches));
-    parsed.unwrap_or_else(|error| suggest(error, near_misses).exit())
+    parsed.unwrap_or_else(|error| end(&suggest(error, near_misses)))
+}
+
+/// Prints a help text or what is wrong with the arguments, and ends the process. Help that cannot
+/// be written is an error, unless its reader has left.
+fn end(error: &clap::Error) -> ! {
+    let printed = error.print().and_then(|()| io::stdout().flush());
+    let status = match printed {
+        Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
+            message(&format!("standard output: {cause}"));
+            2
+        }
+        _ => error.exit_code(),
+    };
+    process::exit(status)
 }
 
 /// Adds to an error what is meant: the command for a name that is none, or the number for a

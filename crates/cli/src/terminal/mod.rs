@@ -1,5 +1,6 @@
 //! Everything that a person sees or presses: results, messages, colours, progress, plots, Ctrl-C.
 
+mod aligned;
 pub mod color;
 pub mod column;
 pub mod escape;

@@ -1,15 +1,14 @@
 //! Result lines on standard output and the summary on standard error.
 
-use super::color::{NAME, VALUE, is_on, paint};
+use super::aligned::{Painted, aligned, padded};
+use super::color::{NAME, VALUE, is_on};
 use super::escape::{cell, cell_for_terminal, for_stream, for_terminal};
 use super::output_options::OutputOptions;
-use clap::builder::styling::Style;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use twindex::mash_distance;
-use unicode_width::UnicodeWidthStr;
 
 pub use super::numbers::grouped;
 
@@ -42,12 +41,6 @@ enum Layout {
     Json,
     Aligned,
     Tabs,
-}
-
-#[derive(Clone, Copy)]
-enum Painted {
-    Column(usize, Style),
-    Heading,
 }
 
 /// The most rows that are aligned together. A reader would wait longer for the first of more.
@@ -152,8 +145,9 @@ impl Results {
                 "\t"
             }
             Layout::Aligned => {
+                let widths = widths.iter().copied().chain(std::iter::repeat(0));
                 for ((_, value), width) in fields.iter().zip(widths) {
-                    write!(self.out, "{:width$}  ", plain(value, cell_for_terminal))?;
+                    write!(self.out, "{}  ", padded(&plain(value, cell_for_terminal), width))?;
                 }
                 "  "
             }
@@ -225,24 +219,9 @@ impl Results {
 
     /// Aligns and writes the rows that wait.
     fn align(&mut self) -> io::Result<()> {
-        if self.waiting.is_empty() {
-            return Ok(());
-        }
-        let mut table = comfy_table::Table::new();
-        table.load_style(comfy_table::presets::NOTHING);
-        self.waiting.drain(..).for_each(|row| {
-            table.add_row(row);
-        });
-        let widths = table.column_max_content_widths();
         let painted = self.painted.take().filter(|_| self.color);
-        for (number, line) in table.lines().enumerate() {
-            // Every cell has a space before and after it.
-            let line = match painted {
-                Some(Painted::Column(column, style)) => paint_column(&line, &widths, column, style),
-                Some(Painted::Heading) if number == 0 => paint(NAME, line.trim()),
-                _ => line,
-            };
-            writeln!(self.out, "{}", line.strip_prefix(' ').unwrap_or(&line).trim_end())?;
+        for line in aligned(&std::mem::take(&mut self.waiting), painted) {
+            writeln!(self.out, "{line}")?;
         }
         Ok(())
     }
@@ -258,30 +237,6 @@ impl Results {
         self.align()?;
         self.out.flush()
     }
-}
-
-/// Paints the cell of one column of an aligned line. The positions of all columns but the first are
-/// counted from the end of the line, so that the cells before them may have any width.
-fn paint_column(line: &str, widths: &[u16], column: usize, style: Style) -> String {
-    let width = |from: usize| widths.iter().skip(from).map(|w| usize::from(*w) + 2).sum::<usize>();
-    // The place of the last so many columns of the screen.
-    let last = |columns: usize| match columns {
-        0 => Some(line.len()),
-        _ => {
-            let places = line.char_indices().rev().map(|(place, _)| place);
-            let mut places = places.map(|place| (place, line[place..].width()));
-            let reached = places.find(|(_, width)| *width >= columns);
-            reached.filter(|(_, width)| *width == columns).map(|(place, _)| place)
-        }
-    };
-    let start = if column == 0 { Some(0) } else { last(width(column)) };
-    let end = last(width(column + 1));
-    let cell = start.zip(end).and_then(|(start, end)| line.get(start..end));
-    let Some((start, cell)) = start.zip(cell) else { return line.to_owned() };
-    let text = cell.trim();
-    let start = start + (cell.len() - cell.trim_start().len());
-    let (before, after) = (&line[..start], &line[start + text.len()..]);
-    format!("{before}{}{after}", paint(style, text))
 }
 
 /// Named values, serialized as a JSON object in this order.
@@ -307,6 +262,8 @@ pub fn plain(value: &Value, escaped: fn(&str) -> Cow<'_, str>) -> String {
             named.collect::<Vec<_>>().join(", ")
         }
         Value::Null => "-".to_owned(),
+        // JSON may have these escapes anywhere in a list.
+        Value::Array(_) => for_terminal(&value.to_string()).into_owned(),
         other => other.to_string(),
     }
 }
@@ -315,6 +272,11 @@ pub fn plain(value: &Value, escaped: fn(&str) -> Cow<'_, str>) -> String {
 pub fn similarity(number: f64) -> Value {
     // Adding zero turns negative zero into zero.
     Value::from((number * 10_000.0).round() / 10_000.0 + 0.0)
+}
+
+/// A recall, rounded to four decimal places. It is a promise, so only certainty is shown as 1.
+pub fn recall(number: f64) -> Value {
+    similarity(if number < 1.0 { number.min(0.9999) } else { number })
 }
 
 /// An exact value, rounded to six decimal places.
@@ -413,17 +375,6 @@ mod tests {
     }
 
     #[test]
-    fn only_the_cell_of_a_column_is_painted() {
-        let green = |line: &str, column| paint_column(line, &[4, 3, 5], column, VALUE);
-        assert_eq!(green(" id   0.9   true  ", 1), " id   \u{1b}[32m0.9\u{1b}[0m   true  ");
-        assert_eq!(green(" 文書 0.9   true  ", 1), " 文書 \u{1b}[32m0.9\u{1b}[0m   true  ");
-        assert_eq!(green(" id   0.9   true  ", 0), " \u{1b}[32mid\u{1b}[0m   0.9   true  ");
-        assert_eq!(green("short", 2), "short");
-        assert_eq!(green(" id   0.9   éé文  ", 1), " id   \u{1b}[32m0.9\u{1b}[0m   éé文  ");
-        assert_eq!(green(" id   é.9   true  ", 1), " id   \u{1b}[32mé.9\u{1b}[0m   true  ");
-    }
-
-    #[test]
     fn a_cell_never_breaks_a_line() {
         assert_eq!(plain(&Value::from("a\tb\nc\r"), cell), "a\\tb\\nc\\r");
         assert_eq!(
@@ -431,5 +382,7 @@ mod tests {
             "\\u001b[2J\\u0000\\u007f\\u0085"
         );
         assert_eq!(plain(&Value::from("C:\\New é"), cell), "C:\\New é");
+        let list = Value::from(vec!["a\u{9b}31m", "\u{202e}b"]);
+        assert_eq!(plain(&list, cell), "[\"a\\u009b31m\",\"\\u202eb\"]");
     }
 }

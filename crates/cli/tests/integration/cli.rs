@@ -378,7 +378,10 @@ fn a_query_whose_output_is_closed_early_ends_well() {
 #[test]
 fn results_that_cannot_be_written_are_an_error() {
     let shell = Shell::with(&[("a", "some text")]);
-    shell.sh("$TWINDEX list i.twx >/dev/full").fails_with("standard output: ");
+    for words in ["list i.twx", "--help", "--version"] {
+        let full = shell.sh(&format!("$TWINDEX {words} >/dev/full"));
+        full.fails_with("standard output: ");
+    }
 }
 
 #[test]

@@ -5,10 +5,11 @@ use crate::phases::{self, Phase};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// The number before `documents are in`.
+/// The number before `documents of this run are in`.
 fn said(stderr: &str) -> usize {
     let words: Vec<&str> = stderr.split_whitespace().collect();
-    let at = words.windows(4).position(|four| four[1..] == ["documents", "are", "in"]);
+    let after = ["documents", "of", "this", "run", "are", "in"];
+    let at = words.windows(7).position(|seven| seven[1..] == after);
     let at = at.unwrap_or_else(|| panic!("does not say what is in: {stderr}"));
     words[at].replace(',', "").parse().expect("a number")
 }
@@ -105,6 +106,46 @@ fn interrupt_again_and_again(phase: &Phase) {
 }
 
 #[test]
+fn an_interrupted_removal_says_so_and_removes_the_rest_when_it_is_run_again() {
+    interrupt_again_and_again(&phases::removal(600));
+}
+
+#[test]
+fn an_interrupted_rebuild_is_done_by_the_next_one() {
+    let shell = Shell::new();
+    shell.pipe("add i.twx -q --store-text --id-prefix p -", lines(1_500)).succeeds();
+    let threshold = |shell: &Shell| {
+        let info = shell.run("info i.twx --json").succeeds().stdout;
+        serde_json::from_str::<serde_json::Value>(&info).expect("JSON")["threshold"].as_f64()
+    };
+    let start = Instant::now();
+    shell.copy().run("rebuild i.twx --threshold 0.7").succeeds();
+    let length = start.elapsed();
+    let mut interrupted = 0;
+    for round in 0..100 {
+        let delay = length.mul_f64((0.1 + 0.618_034 * f64::from(round)).fract());
+        let shell = shell.copy();
+        let running = shell.start("rebuild i.twx --threshold 0.7");
+        sleep(delay);
+        running.signal(if round % 2 == 0 { "INT" } else { "TERM" });
+        if let Some(done) = running.end_or_signal() {
+            assert!(done.status == 0 || done.stderr.contains("interrupted"), "{done:?}");
+            let expected = if done.status == 0 { 0.7 } else { 0.8 };
+            assert_eq!(threshold(&shell), Some(expected), "{done:?}");
+            interrupted += u32::from(done.status == 2);
+        }
+        assert_eq!(shell.names(), ["i.twx"]);
+        shell.assert_clean();
+        shell.run("rebuild i.twx --threshold 0.7").succeeds();
+        assert_eq!((threshold(&shell), shell.ids().len()), (Some(0.7), 1_500));
+        if round + 1 >= 5 && interrupted > 0 {
+            return;
+        }
+    }
+    panic!("it was never interrupted on the way");
+}
+
+#[test]
 fn an_interrupted_compaction_changes_no_answer() {
     interrupt_again_and_again(&phases::compaction(1_500));
 }
@@ -151,6 +192,7 @@ fn an_interrupted_creation_leaves_nothing_or_an_empty_index() {
             let said = done.stderr.contains("interrupted");
             assert!(done.status == 0 || done.status == 2 && said, "{done:?}");
             assert!(shell.path("i.twx").exists());
+            assert_eq!(shell.names(), ["i.twx"]);
         }
         if shell.path("i.twx").exists() {
             assert_eq!(shell.ids(), [""; 0]);
