@@ -97,6 +97,9 @@ pub struct Explanation {
     whole_a: Span,
     /// The same of the second text.
     whole_b: Span,
+    /// What lies between the same passages of both texts and is equal, such as a full stop between
+    /// words: the number of passages before it, and its ranges.
+    equal_between: Vec<(usize, Span, Span)>,
 }
 
 impl Explanation {
@@ -128,14 +131,19 @@ impl Explanation {
                 shingles,
             })
             .collect();
+        let whole_a = Span::of(&offsets_a, compared(shingler, a));
+        let whole_b = Span::of(&offsets_b, compared(shingler, b));
+        let mut equal_between = between(&passages, whole_a, whole_b);
+        equal_between.retain(|(_, of_a, of_b)| a[of_a.bytes()] == b[of_b.bytes()]);
         Ok(Self {
             overlap: overlap(shingler, a, b),
             covered_a: covered_chars(passages.iter().map(|passage| passage.a)),
             covered_b: covered_chars(passages.iter().map(|passage| passage.b)),
             chars_a: offsets_a.at(a.len()),
             chars_b: offsets_b.at(b.len()),
-            whole_a: Span::of(&offsets_a, compared(shingler, a)),
-            whole_b: Span::of(&offsets_b, compared(shingler, b)),
+            whole_a,
+            whole_b,
+            equal_between,
             passages,
         })
     }
@@ -155,14 +163,25 @@ impl Explanation {
     /// ```
     pub fn without_shorter(mut self, chars: usize) -> Self {
         let length = |span: Span| span.char_end - span.char_start;
-        self.passages.retain(|found| length(found.a).min(length(found.b)) >= chars);
+        let stays = |found: &Passage| length(found.a).min(length(found.b)) >= chars;
+        // What lies beside a passage that goes is not between the same passages any more.
+        let goes = |at: Option<usize>| {
+            at.and_then(|at| self.passages.get(at)).is_some_and(|found| !stays(found))
+        };
+        self.equal_between.retain_mut(|(before, ..)| {
+            let kept = !goes(before.checked_sub(1)) && !goes(Some(*before));
+            *before = self.passages[..*before].iter().filter(|found| stays(found)).count();
+            kept
+        });
+        self.passages.retain(stays);
         self.covered_a = covered_chars(self.passages.iter().map(|passage| passage.a));
         self.covered_b = covered_chars(self.passages.iter().map(|passage| passage.b));
         self
     }
 
-    /// The parts of the first text that lie in no passage, in order. White space at its ends is
-    /// left out, unless it is part of shingles.
+    /// The parts of the first text that lie in no passage, in order. What is equal between the same
+    /// passages of both texts, such as a full stop between words, is no difference. White space at
+    /// its ends is left out, unless it is part of shingles.
     ///
     /// ```
     /// use twindex::{Explanation, Normalization, Shingle, Shingler};
@@ -177,13 +196,15 @@ impl Explanation {
     /// ```
     pub fn differences_in_a(&self) -> Vec<Span> {
         let shared = self.passages.iter().map(|passage| passage.a);
-        outside(shared.collect(), self.whole_a)
+        let equal = self.equal_between.iter().map(|(_, of_a, _)| *of_a);
+        outside(shared.chain(equal).collect(), self.whole_a)
     }
 
     /// The parts of the second text that lie in no passage, as of the first.
     pub fn differences_in_b(&self) -> Vec<Span> {
         let shared = self.passages.iter().map(|passage| passage.b);
-        outside(shared.collect(), self.whole_b)
+        let equal = self.equal_between.iter().map(|(.., of_b)| *of_b);
+        outside(shared.chain(equal).collect(), self.whole_b)
     }
 
     /// Returns the share of the first text's characters that lie in passages; 0 if it is empty.
@@ -264,6 +285,28 @@ fn compared(shingler: &Shingler, text: &str) -> Range<usize> {
     }
     let start = text.len() - text.trim_start().len();
     start..text.trim_end().len().max(start)
+}
+
+/// What lies before, between and behind the passages in both texts, where these follow each other
+/// in the second text too: the number of passages before it, and its ranges.
+fn between(passages: &[Passage], whole_a: Span, whole_b: Span) -> Vec<(usize, Span, Span)> {
+    let gap = |from: Span, to: Span| {
+        let (start, char_start) = (from.end, from.char_end);
+        let (end, char_end) = (to.start, to.char_start);
+        (start <= end).then_some(Span { start, end, char_start, char_end })
+    };
+    // The ends of both texts, as passages without a length.
+    let before = |span: Span| Span { end: span.start, char_end: span.char_start, ..span };
+    let behind = |span: Span| Span { start: span.end, char_start: span.char_end, ..span };
+    let first = [(before(whole_a), before(whole_b))].into_iter();
+    let last = [(behind(whole_a), behind(whole_b))];
+    let all = passages.iter().map(|passage| (passage.a, passage.b));
+    let all: Vec<(Span, Span)> = first.chain(all).chain(last).collect();
+    let gaps = all.windows(2).enumerate().filter_map(|(before, two)| {
+        let [(from_a, from_b), (to_a, to_b)] = *two else { return None };
+        Some((before, gap(from_a, to_a)?, gap(from_b, to_b)?))
+    });
+    gaps.collect()
 }
 
 /// The parts of a text that lie in none of the spans, in order.

@@ -334,7 +334,26 @@ impl ShareLaw {
 
     /// The shortest interval with this probability. It reaches an end of the range if the share may
     /// well be there.
+    ///
+    /// If the upper end alone has most of the probability, the lower bound is that of documents
+    /// which do not contain everything: equal lanes cannot tell those that contain nearly everything
+    /// from those that contain everything.
     pub(crate) fn interval(&self, confidence: Confidence) -> (f64, f64) {
+        let (low, high) = self.shortest(confidence);
+        let below = self.points[POINTS - 1] > 0.5;
+        let below = below.then(|| self.without_end()).flatten();
+        (below.map_or(low, |below| low.min(below.shortest(confidence).0)), high)
+    }
+
+    /// The law of the shares below the upper end; `None` if it has all the probability.
+    fn without_end(&self) -> Option<Self> {
+        let mut points = self.points;
+        points[POINTS - 1] = 0.0;
+        let is_possible = points.iter().any(|probability| *probability > 0.0);
+        is_possible.then(|| Self { points: normalized(points), room: self.room })
+    }
+
+    fn shortest(&self, confidence: Confidence) -> (f64, f64) {
         let (mut best, mut before, mut from, mut sum) = ((0.0, self.room), 0.0, 0, 0.0);
         for (point, probability) in self.points.iter().enumerate() {
             let low = GRID.low[point] * self.room;

@@ -136,7 +136,7 @@ impl Neighbourhood {
         (threshold, estimate): (f64, bool),
         progress: &ProgressBar,
     ) -> Result<Self, Failure> {
-        let ask = |id: &String| -> Result<Vec<Match>, Failure> {
+        let ask = |id: &String, estimate: bool| -> Result<Vec<Match>, Failure> {
             if interrupt::asked() {
                 return Err(interrupted());
             }
@@ -161,10 +161,13 @@ impl Neighbourhood {
         let mut met: HashMap<u64, String> =
             ids.iter().map(|id| (id_hash(id), id.clone())).collect();
         let mut next = ids.to_vec();
-        for _ in 0..STEPS {
+        for step in 0..STEPS {
             next.truncate(MOST_ASKED.saturating_sub(neighbours.len()));
             progress.expect_documents(next.len() as u64);
-            let found = next.par_iter().map(ask).collect::<Result<Vec<_>, _>>()?;
+            // Texts are read for the sample only: for what is counted and shown.
+            let estimate = estimate || step > 0;
+            let found = next.par_iter().map(|id| ask(id, estimate));
+            let found = found.collect::<Result<Vec<_>, _>>()?;
             let mut further = Vec::new();
             for (id, matches) in next.into_iter().zip(found) {
                 let mut list = Vec::with_capacity(matches.len());

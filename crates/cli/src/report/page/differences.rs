@@ -37,7 +37,7 @@ enum Piece<'t> {
 
 /// Both texts with their differences.
 pub(super) struct Differences {
-    /// The shares of both texts that lie in shared passages, from 0 to 1.
+    /// The shares of both texts that do not differ, from 0 to 1.
     pub(super) shares: [f64; 2],
     pub(super) removed: Markup,
     pub(super) kept: Markup,
@@ -46,11 +46,19 @@ pub(super) struct Differences {
 /// Compares two texts. `None` if they cannot be compared passage by passage, as k-mers.
 pub(super) fn differences(shingler: &Shingler, removed: &str, kept: &str) -> Option<Differences> {
     let found = Explanation::new(shingler, removed, kept).ok()?;
+    let (in_removed, in_kept) = (found.differences_in_a(), found.differences_in_b());
     Some(Differences {
-        shares: [found.share_of_a(), found.share_of_b()],
-        removed: draw(&pieces(removed, &found.differences_in_a()), Side::Removed),
-        kept: draw(&pieces(kept, &found.differences_in_b()), Side::Kept),
+        shares: [share(removed, &in_removed), share(kept, &in_kept)],
+        removed: draw(&pieces(removed, &in_removed), Side::Removed),
+        kept: draw(&pieces(kept, &in_kept), Side::Kept),
     })
+}
+
+/// The share of a text that does not differ. White space at its ends does not count.
+fn share(text: &str, different: &[Span]) -> f64 {
+    let all = text.trim().chars().count().max(1);
+    let different: usize = different.iter().map(|span| span.char_end - span.char_start).sum();
+    1.0 - different.min(all) as f64 / all as f64
 }
 
 /// A text of which nothing is marked.

@@ -19,6 +19,12 @@ pub(super) fn name(id: &str) -> String {
     cut(id, LONGEST_ID)
 }
 
+/// A message on one line. It may name a long path before it says what is wrong.
+pub(super) fn message(text: &str) -> String {
+    const LONGEST: usize = 1000;
+    cut(text, LONGEST)
+}
+
 /// The beginning of a text on one line.
 pub(super) fn preview(text: &str) -> String {
     const LONGEST: usize = 150;

@@ -1,6 +1,6 @@
 //! The tables of a report: thresholds, sources, failures and settings.
 
-use super::shown::name;
+use super::shown::{message, name};
 use super::{Facts, percent};
 use crate::report::findings::Findings;
 use crate::report::nearest::lowest;
@@ -134,7 +134,7 @@ pub(super) fn failures(failed: u64, findings: &Findings) -> Markup {
     html! {
         p { (count(failed, "record")) " could not be read and took no part." }
         @if !findings.failures.is_empty() {
-            ul.failures { @for line in &findings.failures { li { bdi { (name(line)) } } } }
+            ul.failures { @for line in &findings.failures { li { bdi { (message(line)) } } } }
         }
     }
 }
