@@ -31,18 +31,29 @@ pub fn run(path: &Path) -> Result<(u64, u64)> {
     let writing = AtomicBool::new(true);
     let answers = thread::scope(|scope| {
         let writer = scope.spawn(|| {
-            let written = write(&index);
-            writing.store(false, Ordering::Release);
-            written
+            // The readers end even if this panics.
+            let _ends = Ends(&writing);
+            write(&index)
         });
         let readers: Vec<_> =
             (0..READERS).map(|_| scope.spawn(|| read(&index, &writing))).collect();
-        let joined = |answers: thread::Result<Result<u64>>| answers.unwrap_or(Ok(0));
+        let joined = |answers: thread::Result<Result<u64>>| {
+            answers.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
         let answers: Result<u64> = readers.into_iter().map(|reader| joined(reader.join())).sum();
         joined(writer.join().map(|written| written.map(|()| 0)))?;
         answers
     })?;
     Ok((index.snapshot()?.len(), answers))
+}
+
+/// Tells the readers, when it is dropped, that nothing is written any more.
+struct Ends<'w>(&'w AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
 }
 
 /// Inserts the batches, each in a transaction of its own.

@@ -83,7 +83,7 @@ impl Weights {
     ///
     /// # Errors
     ///
-    /// [`Error::NotWeights`] for any other text.
+    /// [`Error::NotWeights`] for a text that is not of this form.
     pub fn from_export(text: &str) -> Result<Self> {
         Self::from_stored(text)
     }

@@ -240,6 +240,13 @@ impl<'t> Insertion<'t> {
 
     /// The parameters of the comparison; `None` without a threshold.
     fn comparison(&self) -> Result<Option<Comparison<'t>>> {
+        if self.max_candidates == 0 {
+            return Err(Error::InvalidSetting {
+                setting: "max_candidates",
+                got: "0".to_owned(),
+                expected: "at least 1",
+            });
+        }
         let Some(threshold) = self.threshold else {
             let (setting, got) = match (self.against.len(), self.contained) {
                 (0, None) => return Ok(None),
@@ -250,13 +257,6 @@ impl<'t> Insertion<'t> {
             return Err(Error::InvalidSetting { setting, got, expected });
         };
         let threshold = Threshold::new(threshold)?;
-        if self.max_candidates == 0 {
-            return Err(Error::InvalidSetting {
-                setting: "max_candidates",
-                got: "0".to_owned(),
-                expected: "at least 1",
-            });
-        }
         if let (Some(share), true) = (self.contained, self.estimate) {
             return Err(Error::InvalidSetting {
                 setting: "if_contained",
@@ -303,6 +303,8 @@ impl<'t> Insertion<'t> {
     /// - [`Error::SettingMismatch`] if the signatures of another index are not comparable.
     /// - [`Error::SignatureMismatch`] for a signature with another number of lanes.
     /// - [`Error::MissingText`] for a document without a text if the index stores texts.
+    /// - [`Error::MissingFingerprints`] or [`Error::InvalidFingerprints`] for a document without
+    ///   fingerprints, or with those of other settings, if the index finds passages.
     /// - [`Error::NotWeights`] or [`Error::UnexpectedWeights`] for a document of the wrong kind.
     ///
     /// After [`Error::Full`], [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`], the

@@ -87,10 +87,10 @@ fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<R
     let engine = new;
     let (old, new) = (Index::new(Arc::clone(old))?, Index::new(Arc::clone(new))?);
     let source = old.snapshot()?;
+    let mut writer = engine.write()?;
+    writer.continue_from(source.commit());
+    writer.commit()?;
     if source.tracks_clusters() {
-        let mut writer = engine.write()?;
-        writer.continue_from(source.commit());
-        writer.commit()?;
         new.track_clusters().run()?;
     }
     watch.begin("sketching and inserting texts", source.len())?;
