@@ -158,11 +158,14 @@ fn read(global: &GlobalOptions, options: &SampleOptions, index: &Index) -> Resul
     let mut tried: Vec<(u64, Tried)> = Vec::new();
     let mut txn = index.begin_write()?;
     for mut parsed in records {
-        failed += parsed.failed;
-        parsed.messages.iter().for_each(|message| progress.say(message));
         progress.add(parsed.records(), parsed.bytes);
         let room = (most - number) as usize;
         is_cut |= parsed.good.len() > room;
+        // Bad records of the last batch may be behind the sample.
+        if !is_cut {
+            failed += parsed.failed;
+            parsed.messages.iter().for_each(|message| progress.say(message));
+        }
         parsed.good.truncate(room);
         let mut documents = Vec::with_capacity(parsed.good.len());
         for (document, text) in parsed.good {

@@ -6,7 +6,6 @@ use crate::run::{ending::Ending, opening};
 use crate::terminal::interrupt;
 use crate::terminal::output::{count, summary, whole_millis};
 use crate::terminal::progress_bar::ProgressBar;
-use anyhow::anyhow;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -46,12 +45,6 @@ pub(crate) fn run(global: &GlobalOptions, args: &Track) -> Result<Ending, Failur
         return Ok(if tracked { Ending::Done } else { Ending::Nothing });
     }
     if let Some(commit) = args.forget {
-        let last = index.snapshot()?.commit();
-        if commit > last {
-            return Err(
-                anyhow!("{name}: its last commit is {last}, so there is no {commit}").into()
-            );
-        }
         let forgotten = index.forget_cluster_changes(commit)?;
         let sentence = format!("forgot {}", count(forgotten, "removal"));
         summary(global, &[("forgotten", forgotten.into())], &sentence);

@@ -213,9 +213,8 @@ fn a_sample_tells_what_each_threshold_would_remove() {
         let within = |pair: &&Value| (threshold..next).contains(&number(pair, "similarity"));
         assert_eq!(number(row, "pairs"), pairs.iter().filter(within).count() as f64, "{row}");
         let name = format!("t{at}.twx");
-        shell.run(&format!("create {name} --threshold 0.5")).succeeds();
-        let dedup =
-            format!("dedup {name} named.jsonl -o out --removed gone --threshold {threshold}");
+        shell.run(&format!("create {name} --threshold {threshold}")).succeeds();
+        let dedup = format!("dedup {name} named.jsonl -o out --removed gone");
         let done = shell.run(&format!("{dedup} --json")).succeeds();
         assert_eq!(number(row, "removed"), done.counted("duplicates") as f64, "{row}");
         let share = number(row, "removed") / 400.0;
@@ -230,13 +229,26 @@ fn a_sample_is_bounded_and_its_mistakes_are_said() {
     shell.write("in.jsonl", alike(300) + "broken\n");
     let part = shell.run("plan --sample in.jsonl --sample-docs 100").succeeds();
     assert!(part.stderr.contains(" of the first 100 documents would be removed"), "{part:?}");
-    let whole = shell.run("plan --sample in.jsonl").succeeds();
+    assert!(part.stdout.contains("\nsample_failed\t0\n"), "{part:?}");
+    let whole = shell.run("plan --sample in.jsonl");
+    assert_eq!(whole.status, 2, "{whole:?}");
     assert!(whole.stderr.contains("in.jsonl:301: "), "{whole:?}");
+    assert!(whole.stderr.contains("; 1 failed;"), "{whole:?}");
     assert!(whole.stdout.contains("\nsample_failed\t1\n"), "{whole:?}");
     assert!(whole.stdout.contains("\nthreshold\tpairs\tremoved\tshare_removed\n"), "{whole:?}");
     shell.run("plan --sample none.jsonl").fails_with("none.jsonl: No such file");
     let alone = shell.run("plan --sample-docs 5");
     assert!(alone.stderr.contains("--sample <PATH>"), "{alone:?}");
+    // Their lanes do not reach the recall at .5, but at .8.
+    shell.write("good.jsonl", alike(300));
+    let few = shell.run("plan --sample good.jsonl --lanes 128 --json").succeeds();
+    let few: Value = serde_json::from_str(&few.stdout).expect("JSON");
+    let first = few["sample_thresholds"][0]["threshold"].as_f64().expect("a number");
+    assert!(first > 0.5 && first <= 0.8, "{first}");
+    // Shingles of characters are no advice for lines.
+    let lines = shell.run("plan --sample good.jsonl --shingle line:2 --json").succeeds();
+    let lines: Value = serde_json::from_str(&lines.stdout).expect("JSON");
+    assert_eq!(lines["suggested_shingle"], Value::Null);
     shell.write("empty.jsonl", "");
     shell.run("plan --sample empty.jsonl").fails_with("no record that could be read");
     assert!(shell.names().iter().all(|name| name.ends_with(".jsonl")), "{:?}", shell.names());

@@ -341,11 +341,16 @@ impl Running {
         assert!(sent.expect("`kill` runs").success());
     }
 
+    /// Ends it at once, without any chance to tidy up. It may have ended before in any way.
+    pub fn kill_or_refused(mut self) -> ExitStatus {
+        self.child.kill().expect("killed");
+        self.child.wait().expect("it has ended")
+    }
+
     /// Ends it at once, without any chance to tidy up; returns whether it had not ended before. A
     /// command that had ended must have ended well.
-    pub fn kill(mut self) -> bool {
-        self.child.kill().expect("killed");
-        let status = self.child.wait().expect("it has ended");
+    pub fn kill(self) -> bool {
+        let status = self.kill_or_refused();
         #[cfg(unix)]
         {
             use std::os::unix::process::ExitStatusExt;
