@@ -5,7 +5,6 @@ use std::cell::Cell;
 use std::process;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 /// Runs a call of this library, which may share its work out between threads, in a process that may
 /// have been forked.
@@ -30,27 +29,70 @@ use std::time::Duration;
 /// # }
 /// ```
 pub fn with_threads<T: Send>(call: impl FnOnce() -> T + Send) -> T {
-    static OF_CHILD: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
-    if !is_forked() {
+    // A thread that works for such a call has threads.
+    if !is_forked() || rayon::current_thread_index().is_some() {
         return call();
     }
-    let me = process::id();
-    let mut kept = OF_CHILD.lock().unwrap_or_else(PoisonError::into_inner);
-    let pool = match kept.as_ref() {
-        Some((owner, pool)) if *owner == me => Some(Arc::clone(pool)),
-        _ => {
-            let made = ThreadPoolBuilder::new().build().ok().map(Arc::new);
-            let foreign = std::mem::replace(&mut *kept, made.clone().map(|pool| (me, pool)));
-            // Its threads do not exist here, so nobody would answer when it is told to end.
-            std::mem::forget(foreign);
-            made
-        }
-    };
-    drop(kept);
     let caller = this_thread();
-    match pool {
-        Some(pool) => pool.install(|| on_behalf_of(caller, call)),
+    match PoolOfChild::take() {
+        Some(pool) => pool.threads.install(|| on_behalf_of(caller, call)),
         None => call(),
+    }
+}
+
+/// The threads for one call at a time in a forked process, kept for the next one. Each call has some
+/// of its own: one that waits for another call must not take that one's threads.
+struct PoolOfChild {
+    threads: Arc<ThreadPool>,
+}
+
+/// The pools that no call uses, and the process that has made them.
+struct IdlePools {
+    owner: u32,
+    idle: Vec<Arc<ThreadPool>>,
+    made: usize,
+}
+
+static IDLE: Mutex<Option<IdlePools>> = Mutex::new(None);
+
+impl PoolOfChild {
+    /// The threads of a call in the first pool are as many as there are cores; calls beside it have
+    /// fewer.
+    const BESIDE: usize = 2;
+
+    /// Takes a pool, or makes one; `None` if the system gives no threads.
+    fn take() -> Option<Self> {
+        let me = process::id();
+        let mut pools = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        if pools.as_ref().is_some_and(|pools| pools.owner != me) {
+            // Their threads do not exist here, so nobody would answer when they are told to end.
+            std::mem::forget(pools.take());
+        }
+        let none = || IdlePools { owner: me, idle: Vec::new(), made: 0 };
+        let pools = pools.get_or_insert_with(none);
+        let threads = match pools.idle.pop() {
+            Some(threads) => threads,
+            None => {
+                let builder = ThreadPoolBuilder::new();
+                let builder = match pools.made {
+                    0 => builder,
+                    _ => builder.num_threads(Self::BESIDE),
+                };
+                let made = builder.build().ok()?;
+                pools.made += 1;
+                Arc::new(made)
+            }
+        };
+        Some(Self { threads })
+    }
+}
+
+impl Drop for PoolOfChild {
+    fn drop(&mut self) {
+        let mut pools = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pools) = pools.as_mut().filter(|pools| pools.owner == process::id()) {
+            pools.idle.push(Arc::clone(&self.threads));
+        }
     }
 }
 
@@ -83,29 +125,6 @@ fn on_behalf_of<T>(thread: u64, call: impl FnOnce() -> T) -> T {
     }
     let _restored = Restored(NUMBER.with(|number| number.replace(thread)));
     call()
-}
-
-/// Waits a moment for another thread. A thread of a pool helps the others of its pool meanwhile:
-/// what is waited for may need them.
-///
-/// Each task that it helps with may wait in the same way, in the frames above. So many of them may;
-/// a thread with more of them only waits.
-pub(crate) fn wait_a_moment() {
-    const MOST_ABOVE: u32 = 16;
-    const MOMENT: Duration = Duration::from_millis(1);
-    thread_local! {
-        static HELPING: Cell<u32> = const { Cell::new(0) };
-    }
-    let above = HELPING.with(Cell::get);
-    if above < MOST_ABOVE {
-        HELPING.with(|helping| helping.set(above + 1));
-        let helped = rayon::yield_now();
-        HELPING.with(|helping| helping.set(above));
-        if helped == Some(rayon::Yield::Executed) {
-            return;
-        }
-    }
-    std::thread::sleep(MOMENT);
 }
 
 /// Whether this process was forked from one that had called [`with_threads`] or this function.

@@ -140,11 +140,9 @@ impl Index {
     /// - The new thread waits for ever if it calls `begin_write` first.
     ///
     /// A program that moves transactions between threads should use
-    /// [`try_begin_write`](Self::try_begin_write), which never waits.
-    ///
-    /// A thread of a pool of rayon works on other tasks of that pool while it waits, because the
-    /// transaction may share its work with the pool. So the task that calls this must hold no lock
-    /// that other tasks need.
+    /// [`try_begin_write`](Self::try_begin_write), which never waits. So should tasks of the global
+    /// pool of rayon: the transaction shares its work with that pool, and waits for ever if all
+    /// threads of the pool wait for the transaction.
     ///
     /// # Errors
     ///

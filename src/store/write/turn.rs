@@ -1,7 +1,7 @@
 //! The lock that admits one write transaction at a time, and records the thread that holds it.
 
 use crate::store::engine::lock;
-use crate::threads::{NO_THREAD, this_thread, wait_a_moment};
+use crate::threads::{NO_THREAD, this_thread};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -18,24 +18,13 @@ pub(crate) struct Turns {
 impl Turns {
     /// Waits for the turn. Returns `None` if this thread holds it, because the wait would never
     /// end.
-    ///
-    /// A thread of a pool goes on with the work of its pool meanwhile. If all threads of the pool
-    /// only waited, whoever has the turn could not end it: its own work is shared out there.
     pub(crate) fn wait(self: &Arc<Self>) -> Option<Turn> {
-        let is_of_pool = rayon::current_thread_index().is_some();
         let mut taken = lock(&self.taken);
         while *taken {
             if self.holder.load(Ordering::Relaxed) == this_thread() {
                 return None;
             }
-            taken = match is_of_pool {
-                true => {
-                    drop(taken);
-                    wait_a_moment();
-                    lock(&self.taken)
-                }
-                false => self.ended.wait(taken).unwrap_or_else(PoisonError::into_inner),
-            };
+            taken = self.ended.wait(taken).unwrap_or_else(PoisonError::into_inner);
         }
         *taken = true;
         Some(Turn::new(self))
