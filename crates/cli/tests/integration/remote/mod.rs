@@ -12,7 +12,14 @@ use std::thread::sleep;
 use std::time::Duration;
 use web::{Manners, Web};
 
-const WHOLE: Manners = Manners { ranges: false, cut: None, busy: 0, takes_only: false };
+const WHOLE: Manners = Manners {
+    ranges: false,
+    cut: None,
+    busy: 0,
+    takes_only: false,
+    changes: false,
+    redirects: false,
+};
 const RANGES: Manners = Manners { ranges: true, ..WHOLE };
 
 /// Some documents as JSON Lines, with families of three that are similar.
@@ -110,6 +117,31 @@ fn a_cut_connection_is_an_error_and_never_a_short_input() {
 }
 
 #[test]
+fn two_states_of_a_file_are_never_joined() {
+    let lines = lines(2_000);
+    let cut = Some((lines.len() / 2, 1));
+    let web = Web::start(Manners { cut, changes: true, ..RANGES });
+    let address = web.put("a.jsonl", lines);
+    let shell = Shell::new();
+    let done = shell.run(&format!("add i.twx {address}"));
+    assert_eq!(done.status, 2, "{done:?}");
+    assert!(done.stderr.contains(&format!("{address}: ")), "{done:?}");
+}
+
+#[test]
+fn a_server_that_answers_with_another_page_has_not_taken_an_output() {
+    let web = Web::start(Manners { redirects: true, ..WHOLE });
+    web.put("page", "for people");
+    let shell = Shell::new();
+    shell.write("a.jsonl", lines(30));
+    let out = format!("{}/kept.jsonl", web.address);
+    let done = shell.run(&format!("dedup i.twx a.jsonl -o {out} -q --removed gone.jsonl"));
+    done.fails_with("the server said that it took the file, and has none");
+    let staged = shell.names().into_iter().any(|name| name.starts_with("i.twx."));
+    assert!(staged, "it can be copied again: {:?}", shell.names());
+}
+
+#[test]
 fn addresses_that_lead_nowhere_are_named_with_the_reason() {
     let (shell, web) = (Shell::new(), Web::start(RANGES));
     let address = web.put("a.jsonl", lines(3));
@@ -120,6 +152,11 @@ fn addresses_that_lead_nowhere_are_named_with_the_reason() {
         ("add i.twx ftp://127.0.0.1/a.jsonl".to_owned(), "ftp:// is not known"),
         (format!("dedup i.twx {address} -o {address}"), "a.jsonl: is an input"),
         (format!("dedup i.twx {address} -o {}/", web.address), "holds the input"),
+        (
+            format!("dedup i.twx {address} -o {}", address.replace("http", "HTTP")),
+            "a.jsonl: is an input",
+        ),
+        (format!("add i.twx {}/b%2Fa.jsonl", web.address), "a slash within a name"),
         (format!("dedup i.twx {address} -o o --removed {}/gone", web.address), "name a file"),
     ] {
         let done = shell.run(&words);
@@ -239,6 +276,15 @@ fn a_bucket_is_read_and_written_like_a_folder() {
     let globbed = "add g.twx s3://corpus/in/ -q -g *.parquet";
     with(&server, &shell, globbed).succeeds();
     assert_eq!(listing(&shell, "g.twx").len(), 300);
+    // A folder that is left out is left out with all its files.
+    with(&server, &shell, "add h.twx S3://corpus/in/ -q -g !data").succeeds();
+    assert_eq!(listing(&shell, "h.twx").len(), 600);
+    for words in [
+        "dedup k.twx s3://corpus/in/z.jsonl.gz -o s3a://corpus//in/z.jsonl.gz",
+        "query g.twx s3://corpus/in/ -q -o s3://corpus/in/z.jsonl",
+    ] {
+        with(&server, &shell, words).fails_with(": is an input; write to another file");
+    }
     with(&server, &shell, "pairs bucket.twx -q --threshold .7 -o s3://corpus/pairs.parquet")
         .succeeds();
     shell.run("pairs bucket.twx -q --threshold .7 -o pairs.parquet").succeeds();

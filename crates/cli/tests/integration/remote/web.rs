@@ -19,6 +19,11 @@ pub struct Manners {
     pub busy: u64,
     /// Whether it tells nothing about files that are asked for, and only takes some.
     pub takes_only: bool,
+    /// Whether files have another state, and another name of it, after a connection was cut,
+    /// whatever state is asked for.
+    pub changes: bool,
+    /// Whether it answers a file that is sent with another page, and does not keep it.
+    pub redirects: bool,
 }
 
 /// A running server. Its thread ends with the test.
@@ -110,6 +115,10 @@ fn serve(
     if method == "PUT" {
         let mut body = vec![0; length];
         std::io::Read::read_exact(&mut lines, &mut body)?;
+        if manners.redirects {
+            let head = "HTTP/1.1 303 See Other\r\nLocation: /page\r\n";
+            return write!(stream, "{head}Content-Length: 0\r\nConnection: close\r\n\r\n");
+        }
         files.lock().expect("no panic").insert(name, body);
         return plain(&mut stream, "201 Created");
     }
@@ -137,8 +146,9 @@ fn serve(
     let body = asked.map_or(&*content, |(from, to)| &content[from..to]);
     head += &format!("Content-Length: {}\r\nConnection: close\r\n", body.len());
     head += "Last-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n";
+    let state = if manners.changes { cuts.load(Ordering::Relaxed) } else { 1 };
     if manners.ranges {
-        head += "ETag: \"1\"\r\nAccept-Ranges: bytes\r\n";
+        head += &format!("ETag: \"{state}\"\r\nAccept-Ranges: bytes\r\n");
     }
     stream.write_all(head.as_bytes())?;
     stream.write_all(b"\r\n")?;
