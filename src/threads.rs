@@ -40,8 +40,8 @@ pub fn with_threads<T: Send>(call: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// The threads for one call at a time in a forked process, kept for the next one. Each call has some
-/// of its own: one that waits for another call must not take that one's threads.
+/// The threads for one call at a time in a forked process, kept for the next one. Each call has
+/// some of its own: one that waits for another call must not take that one's threads.
 struct PoolOfChild {
     threads: Arc<ThreadPool>,
 }

@@ -336,8 +336,8 @@ impl ShareLaw {
     /// well be there.
     ///
     /// If the upper end alone has most of the probability, the lower bound is that of documents
-    /// which do not contain everything: equal lanes cannot tell those that contain nearly everything
-    /// from those that contain everything.
+    /// which do not contain everything: equal lanes cannot tell those that contain nearly
+    /// everything from those that contain everything.
     pub(crate) fn interval(&self, confidence: Confidence) -> (f64, f64) {
         let (low, high) = self.shortest(confidence);
         let below = self.points[POINTS - 1] > 0.5;

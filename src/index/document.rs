@@ -281,8 +281,8 @@ pub struct DocumentInfo {
     pub text_bytes: u64,
     /// The insertion time in whole seconds, rounded down.
     pub inserted: SystemTime,
-    /// The number of distinct shingles, with a standard error below 0.4 %. Fewer than 100 are nearly
-    /// always exact.
+    /// The number of distinct shingles, with a standard error below 0.4 %. Fewer than 100 are
+    /// nearly always exact.
     pub shingles: f64,
     /// The signature.
     pub signature: Signature,

@@ -312,10 +312,10 @@ impl Snapshot {
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`](crate::Error::Damaged) for the first page that does not match its checksum:
-    /// the report lists what is wrong in whole pages. [`Error::Io`](crate::Error::Io) if the file
-    /// cannot be read, or [`Error::Interrupted`](crate::Error::Interrupted) if the caller stopped the
-    /// work.
+    /// [`Error::Damaged`](crate::Error::Damaged) for the first page that does not match its
+    /// checksum: the report lists what is wrong in whole pages. [`Error::Io`](crate::Error::Io) if
+    /// the file cannot be read, or [`Error::Interrupted`](crate::Error::Interrupted) if the caller
+    /// stopped the work.
     pub fn check(&self) -> Work<'_, CheckReport> {
         Work::new(|tell| {
             let mut watch = Watch::new(self.path(), CHECKING, tell);

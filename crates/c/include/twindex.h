@@ -15,8 +15,9 @@
  * detects.
  *
  * Threads. An index, a snapshot, a sketcher, matches and passages can be used by any number of
- * threads at once. A transaction, pairs, ids and clusters are used by one at a time, any one; another call
- * meanwhile returns TWINDEX_BUSY. An error belongs to one thread at a time, as any variable.
+ * threads at once. A transaction, pairs, ids and clusters are used by one at a time, any one;
+ * another call meanwhile returns TWINDEX_BUSY. An error belongs to one thread at a time, as any
+ * variable.
  *
  * Processes. A child that was forked after a call of the library may use it: the library works on
  * threads of its own there. It must not use or free what its parent has made.
@@ -205,9 +206,9 @@ typedef struct {
     uint64_t passages;
 } twindex_settings;
 
-// A function that is told how far some work is, on the thread that called it (in a forked child, on
-// one of the threads that the library has there): `done` of `total`, which is 0 if it is not known.
-// It returns 0 to go on; any other value stops the work, whose call then returns
+// A function that is told how far some work is, on the thread that called it (in a forked child,
+// on one of the threads that the library has there): `done` of `total`, which is 0 if it is not
+// known. It returns 0 to go on; any other value stops the work, whose call then returns
 // TWINDEX_INTERRUPTED. Null: nobody is told.
 //
 // It must return: no exception, longjmp or end of the thread may leave it. It must not free the

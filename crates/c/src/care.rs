@@ -11,9 +11,9 @@ use std::ops::ControlFlow;
 use std::ptr;
 use twindex::{CheckReport, Work};
 
-/// A function that is told how far some work is, on the thread that called it (in a forked child, on
-/// one of the threads that the library has there): `done` of `total`, which is 0 if it is not known.
-/// It returns 0 to go on; any other value stops the work, whose call then returns
+/// A function that is told how far some work is, on the thread that called it (in a forked child,
+/// on one of the threads that the library has there): `done` of `total`, which is 0 if it is not
+/// known. It returns 0 to go on; any other value stops the work, whose call then returns
 /// TWINDEX_INTERRUPTED. Null: nobody is told.
 ///
 /// It must return: no exception, longjmp or end of the thread may leave it. It must not free the

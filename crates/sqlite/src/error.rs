@@ -51,8 +51,8 @@ fn on_threads<T>(work: impl FnOnce() -> T) -> T {
 }
 
 /// Does work whose panics become errors: they must not reach SQLite. In a forked process, the work
-/// is done by another thread, so it must not ask SQLite for the connection: the thread of the caller
-/// has locked it.
+/// is done by another thread, so it must not ask SQLite for the connection: the thread of the
+/// caller has locked it.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     on_threads(|| guarded_here(work))
 }

@@ -81,8 +81,8 @@ pub struct PassageMatch {
     /// The shared passages, in the order of the query. They may overlap there.
     ///
     /// In a query that repeats itself, such as a line of dashes, a passage may begin at each place.
-    /// If all of them together are longer than 65,536 units and than four times the query, these are
-    /// only as many as cover what is shared.
+    /// If all of them together are longer than 65,536 units and than four times the query, these
+    /// are only as many as cover what is shared.
     pub passages: Vec<SharedPassage>,
 }
 

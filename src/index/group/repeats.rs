@@ -49,9 +49,9 @@ pub struct RepeatedPassage {
 /// in this document or another one, and that is maximal: no longer stretch around it occurs at
 /// another place (a near-supermaximal repeat: D. Gusfield, *Algorithms on strings, trees, and
 /// sequences*, 1997, 7.12.1). None is missed, except that in a text that repeats itself, such as a
-/// line of dashes, one may begin at each place: if all of them together are longer than 65,536 units
-/// and than four times the text, only as many are told as cover what is repeated. Of documents with
-/// equal texts, the first is told, and the others are counted.
+/// line of dashes, one may begin at each place: if all of them together are longer than 65,536
+/// units and than four times the text, only as many are told as cover what is repeated. Of
+/// documents with equal texts, the first is told, and the others are counted.
 ///
 /// Needs stored texts. Memory: 48 bytes a document at the beginning, then 4 to 16, and some
 /// 500 MB, or more without a limit.

@@ -4,7 +4,7 @@ use super::address;
 use std::path::Path;
 
 /// The one spelling of an address that is compared: schemes and the hosts of the web are in lower
-/// case, `s3a` is `s3`, an usual port, escapes of the web and a slash before the name are left out.
+/// case, `s3a` is `s3`, a usual port, escapes of the web and a slash before the name are left out.
 pub fn canonical(address: &str) -> String {
     let (scheme, rest) = address.split_once("://").unwrap_or_default();
     let scheme = scheme.to_ascii_lowercase();

@@ -90,8 +90,8 @@ impl Delivery {
         Ok(found == Seen::File(length))
     }
 
-    /// Whether something is at the address, or at this name below it. It is, if that is not told: an
-    /// earlier run has written there.
+    /// Whether something is at the address, or at this name below it. It is, if that is not told:
+    /// an earlier run has written there.
     pub(crate) fn holds_something(&self, name: &str) -> Result<bool, Failure> {
         let address = format!("{}{name}", self.address);
         let found = seen(&address).with_context(|| address.clone())?;
