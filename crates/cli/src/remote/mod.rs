@@ -30,6 +30,11 @@ pub enum Looked {
     Folder(Vec<(PathBuf, RemoteFile)>),
 }
 
+/// The bytes that are asked for at once when a file is read at any place, and how many such blocks
+/// of a file are kept.
+pub const BLOCK: u64 = 4 << 20;
+pub const BLOCKS: usize = 8;
+
 /// What is told of an address that may hold an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {

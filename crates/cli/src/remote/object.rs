@@ -1,7 +1,7 @@
 //! Reads files behind addresses: as streams, or at any place.
 
 use super::store::{Place, explained, runtime, wait};
-use super::{Looked, Seen};
+use super::{BLOCK, BLOCKS, Looked, Seen};
 use bytes::{Buf, Bytes};
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::path::Path as Key;
@@ -13,11 +13,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::sleep;
-
-/// The bytes that are asked for at once when a file is read at any place, and how many such blocks
-/// are kept.
-const BLOCK: u64 = 4 << 20;
-const BLOCKS: usize = 8;
 
 /// How often a connection may break without a byte in between.
 const BREAKS: u32 = 6;

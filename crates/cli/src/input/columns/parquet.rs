@@ -3,6 +3,7 @@
 use super::seekable::Seekable;
 use super::table::{Selection, unless_panicked};
 use crate::input::wanted::Wanted;
+use crate::remote::{BLOCK, BLOCKS};
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
@@ -68,6 +69,17 @@ impl RowGroups {
         (bytes, group.num_rows().max(0) as u64)
     }
 
+    /// Whether more columns are read of a row group than blocks of a file behind an address are
+    /// kept. They are read in turns, so each block would be fetched again and again.
+    fn is_scattered(&self, group: usize) -> bool {
+        let group = self.metadata.metadata().row_group(group);
+        let columns = group.columns().iter().enumerate();
+        let read = columns.filter(|(leaf, _)| self.columns.leaf_included(*leaf));
+        let bytes: Vec<u64> =
+            read.map(|(_, column)| column.compressed_size().max(0) as u64).collect();
+        bytes.len() >= BLOCKS && bytes.iter().sum::<u64>() > BLOCKS as u64 * BLOCK
+    }
+
     /// Starts to decode a row group.
     fn reader(&self, group: usize) -> Result<ParquetRecordBatchReader> {
         let (bytes, rows) = self.size(group);
@@ -129,7 +141,10 @@ impl ParquetBatches {
         if !wanted.whole_rows {
             metadata = with_views(&metadata, &selection).map_err(explained)?;
         }
-        let groups = RowGroups { file, metadata, columns, most_rows };
+        let mut groups = RowGroups { file, metadata, columns, most_rows };
+        if groups.file.is_remote() && (0..groups.len()).any(|group| groups.is_scattered(group)) {
+            groups.file = groups.file.copied().map_err(|error| error.to_string())?;
+        }
         let batches = Self { groups, next_group: 0, ready, failed: None, open };
         Ok((batches, schema, selection))
     }

@@ -47,6 +47,16 @@ impl Seekable {
         Self::of(file)
     }
 
+    /// Whether it lies behind an address.
+    pub(super) fn is_remote(&self) -> bool {
+        matches!(self.file, InputFile::Remote(_))
+    }
+
+    /// A copy on this machine.
+    pub(super) fn copied(&self) -> io::Result<Self> {
+        Self::spooled(&[], self.from(0).take(self.length))
+    }
+
     /// Reads bytes at a place, fewer only at the end of the file.
     fn read_at(&self, place: u64, out: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read_at(self.start + place, out)?;
