@@ -26,6 +26,28 @@ fn a_passage_extends_as_far_as_both_texts_agree() {
 }
 
 #[test]
+fn what_is_equal_between_the_same_passages_is_no_difference() {
+    let differences = |shingle: &str, a: &str, b: &str| {
+        let found = Explanation::new(&shingler(shingle, "lower,nfc,space", false), a, b);
+        let found = found.expect("short");
+        let of = |text: &str, spans: Vec<Span>| -> Vec<String> {
+            spans.into_iter().map(|span| text[span.bytes()].to_owned()).collect()
+        };
+        (of(a, found.differences_in_a()), of(b, found.differences_in_b()))
+    };
+    let none = || (Vec::<String>::new(), Vec::<String>::new());
+    let text = "\u{ab}The quick brown fox.\u{bb} It jumps over the dog!\n";
+    assert_eq!(differences("word:3", text, text), none());
+    assert_eq!(differences("word:5", "too short.", "too short."), none());
+    let (a, b) = ("The quick brown fox. It jumps.", "The quick brown fox. It jumps?");
+    assert_eq!(differences("word:2", a, b), (vec![".".into()], vec!["?".into()]));
+    // Passages in another order are not between the same ones.
+    let (a, b) = ("one two three. four five six!", "four five six! one two three.");
+    let (in_a, in_b) = differences("word:3", a, b);
+    assert!(!in_a.is_empty() && !in_b.is_empty(), "{in_a:?} {in_b:?}");
+}
+
+#[test]
 fn spans_are_positions_in_the_original_texts() {
     let (a, b) = ("1 Le Cafe\u{301}\u{a0}\u{a0}NOIR. 2", "Un\tle café\nnoir.");
     assert_eq!(shared("char:6", a, b), [(" Le Cafe\u{301}\u{a0}\u{a0}NOIR.", "\tle café\nnoir.")]);

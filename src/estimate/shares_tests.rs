@@ -122,6 +122,31 @@ fn intervals_hold_the_share_of_what_is_reported_among_thousands_of_documents() {
 }
 
 #[test]
+fn intervals_hold_the_share_of_documents_that_contain_nearly_everything() {
+    const SIZE: f64 = 2000.0;
+    for share in [0.9995, 0.999, 0.998, 0.997, 0.995, 0.99] {
+        let mut words = SplitMix::new(7);
+        let (mut held, mut all) = (0, 0);
+        for _ in 0..10 {
+            let equal: Vec<usize> =
+                (0..100).map(|_| drawn(&mut words, share, SIZE, SIZE)).collect();
+            let mut count = SizeCount::default();
+            equal.iter().for_each(|equal| count.add(SIZE, *equal));
+            let prior = SharePrior::among(SIZE, LANES, &[count]);
+            let errors = prior.common_errors(SIZE);
+            for equal in equal {
+                let law = prior.judge_among(&errors, equal, SIZE);
+                let (low, high) = law.interval(Confidence::DEFAULT);
+                assert!(low < high, "{share}: {equal} equal lanes");
+                held += usize::from((low..=high).contains(&share));
+                all += 1;
+            }
+        }
+        assert!(held * 100 >= 93 * all, "{share}: {held} of {all}");
+    }
+}
+
+#[test]
 fn a_single_document_is_judged_as_if_nothing_were_known() {
     let mut alone = SizeCount::default();
     alone.add(400.0, 40);
