@@ -56,7 +56,7 @@ fn kill_again_and_again(words: &str, rounds: u64, count: u64, random: &mut Rando
         let delay = Duration::from_nanos(random.below(length));
         let running: Running = shell.start(words);
         sleep(delay);
-        let was_running = running.kill();
+        let was_running = running.kill_on_the_way();
         killed += u32::from(was_running);
         let what = format!("{words}, round {round}, after {delay:?}");
         resumed += u32::from(shell.path("out.part").exists());
@@ -247,7 +247,7 @@ fn a_run_that_is_killed_before_its_first_commit_is_run_again_as_it_is() {
     while !shell.path("audit.part").exists() {
         sleep(Duration::from_millis(5));
     }
-    assert!(running.kill());
+    assert!(running.kill_on_the_way());
     // It may have left bytes in its files, which no commit accounts for.
     shell.write("out.part", "some bytes\n");
     shell.pipe(words, input.as_str()).succeeds();

@@ -250,7 +250,7 @@ fn a_refused_run_changes_nothing_whenever_it_is_killed() {
         for round in 0..8 {
             let running = shell.start(&words);
             sleep(length.mul_f64((f64::from(round) + 0.5) / 8.0));
-            running.kill_or_refused();
+            running.kill();
             assert!(result() == whole, "{out}, round {round}");
         }
         shell.run(&words).fails_with("add --restart to replace this one");

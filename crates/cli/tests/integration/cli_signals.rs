@@ -37,6 +37,24 @@ fn an_interrupted_add_says_what_is_in_and_can_be_run_again() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn signals_that_were_ignored_at_the_start_stay_ignored() {
+    let shell = Shell::new();
+    // `nohup` ignores hangups, and a shell Ctrl-C for what it runs in the background.
+    let script = r#"trap "" HUP INT
+mkfifo lines
+$TWINDEX add i.twx -q --id-prefix p - <lines &
+exec 3>lines
+echo "one text" >&3
+for signal in HUP INT; do sleep .2; kill -$signal $!; done
+echo "another one" >&3
+exec 3>&-
+wait $!"#;
+    assert_eq!(shell.sh(script).status, 0);
+    assert_eq!(shell.ids(), ["p:1", "p:2"]);
+}
+
 #[test]
 fn an_interrupted_query_ends_with_an_error() {
     let shell = Shell::with(&[("a", "one and the same text")]);

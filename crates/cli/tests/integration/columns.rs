@@ -210,7 +210,7 @@ fn end_the_same(name: &str, input: Vec<u8>) {
         for _ in 0..8 {
             let running = broken.start(words);
             sleep(length.mul_f64(random.below(1_000) as f64 / 1_000.0));
-            kills += u32::from(running.kill());
+            kills += u32::from(running.kill_on_the_way());
         }
         broken.run(words).succeeds();
         (kills > 0).then_some(broken)

@@ -341,23 +341,19 @@ impl Running {
         assert!(sent.expect("`kill` runs").success());
     }
 
-    /// Ends it at once, without any chance to tidy up. It may have ended before in any way.
-    pub fn kill_or_refused(mut self) -> ExitStatus {
+    /// Ends it at once, without any chance to tidy up; returns its status if it had ended before.
+    pub fn kill(mut self) -> Option<ExitStatus> {
         self.child.kill().expect("killed");
-        self.child.wait().expect("it has ended")
+        let status = self.child.wait().expect("it has ended");
+        Some(status).filter(|status| status.code().is_some())
     }
 
-    /// Ends it at once, without any chance to tidy up; returns whether it had not ended before. A
-    /// command that had ended must have ended well.
-    pub fn kill(self) -> bool {
-        let status = self.kill_or_refused();
-        #[cfg(unix)]
-        {
-            use std::os::unix::process::ExitStatusExt;
-            let is_well = status.success() || status.signal() == Some(9);
-            assert!(is_well, "it failed before it was killed: {status}");
-        }
-        !status.success()
+    /// As [`kill`](Self::kill); returns whether it had not ended before. A command that had ended
+    /// must have ended well.
+    pub fn kill_on_the_way(self) -> bool {
+        let ended = self.kill();
+        assert!(ended.is_none_or(|status| status.success()), "it failed by itself: {ended:?}");
+        ended.is_none()
     }
 
     /// The most memory that it has had in use so far, in bytes.

@@ -106,7 +106,7 @@ fn nobody_else_can_read_the_copy_of_a_dry_run_and_the_next_run_removes_what_a_ki
         found.permissions().mode() & 0o777
     };
     assert_eq!((mode("."), mode("trial.twx")), (0o700, 0o600));
-    assert!(first.kill());
+    assert!(first.kill_on_the_way());
     assert_eq!(dry_runs(&shell), [folder]);
 
     fs::create_dir(shell.path("tmp/mine")).expect("a folder");

@@ -25,6 +25,11 @@ pub fn listing(shell: &Shell) -> Option<String> {
 }
 
 impl Phase {
+    /// Whether the command makes a file, and refuses one that is there.
+    pub fn creates(&self) -> bool {
+        ["create", "backup"].iter().any(|word| self.words.starts_with(word))
+    }
+
     /// Moves `at` on to the commit at which the index is. It is never an earlier one.
     #[track_caller]
     pub fn move_on(&self, shell: &Shell, at: &mut usize, what: &str) {
@@ -37,8 +42,7 @@ impl Phase {
     /// was never stopped.
     #[track_caller]
     pub fn ends_as_if_unbroken(&self, shell: &Shell, at: usize, expected: &[String], what: &str) {
-        let creates = ["create", "backup"].iter().any(|word| self.words.starts_with(word));
-        if !creates || !shell.path("i.twx").exists() {
+        if !self.creates() || !shell.path("i.twx").exists() {
             let done = shell.run(&format!("{} --json", self.words)).succeeds();
             if let Some((field, numbers)) = &self.already {
                 assert_eq!(Some(&done.counted(field)), numbers.get(at), "{what}: {done:?}");

@@ -120,7 +120,7 @@ fn a_shard_is_complete_or_absent_whenever_the_command_is_killed() {
         let what = format!("TWINDEX_KILL_SEED={seed}, round {round}");
         let running = shell.start(words);
         sleep(Duration::from_nanos(random.below(length)));
-        killed += u64::from(running.kill());
+        killed += u64::from(running.kill_on_the_way());
         let mut found = files(&shell, "out");
         found.retain(|name, _| !name.ends_with(".part"));
         part_way += u64::from(!found.is_empty() && found.len() < SHARDS.len());
