@@ -356,7 +356,7 @@ fn a_restart_that_is_killed_goes_on_with_the_permission_it_had() {
     for round in 1..40 {
         let running = shell.start(&format!("{words} --restart"));
         sleep(length.mul_f64(f64::from(round) / 20.0));
-        let was_running = running.kill();
+        let was_running = running.kill_on_the_way();
         assert!(was_running, "round {round}");
         if shell.path("out.part").exists() {
             break;
