@@ -10,7 +10,7 @@ use crate::run::{ending::Ending, opening};
 use crate::terminal::escape::cell_for_terminal;
 use crate::terminal::interrupt;
 use crate::terminal::numbers::grouped;
-use crate::terminal::output::{Results, count, similarity, summary, whole_millis};
+use crate::terminal::output::{Results, count, rounded_recall, summary, whole_millis};
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::Context;
 use clap::ValueEnum;
@@ -150,7 +150,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
         ("clusters", number.into()),
         ("documents", documents.into()),
         ("duplicates", duplicates.into()),
-        ("recall", similarity(recall)),
+        ("recall", rounded_recall(recall)),
         ("limited", false.into()),
         ("seconds", whole_millis(seconds)),
     ];
@@ -167,7 +167,7 @@ pub(crate) fn sentence(clusters: &FoundClusters<'_>, snapshot: &Snapshot) -> Str
         count(documents, "document"),
         grouped(snapshot.len()),
         count(documents - number, "duplicate"),
-        similarity(clusters.recall())
+        rounded_recall(clusters.recall())
     )
 }
 

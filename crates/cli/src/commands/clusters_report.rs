@@ -11,7 +11,7 @@ use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::terminal::interrupt;
 use crate::terminal::numbers::grouped;
-use crate::terminal::output::{bytes, json_line, likeness, similarity};
+use crate::terminal::output::{bytes, json_line, likeness, rounded_recall};
 use anyhow::{Context, anyhow};
 use std::io::{BufReader, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ pub(crate) fn write(
             }
             .to_owned(),
         ),
-        ("recall at the threshold", similarity(clusters.recall()).to_string()),
+        ("recall at the threshold", rounded_recall(clusters.recall()).to_string()),
         ("kept of each cluster", options.keep.to_string()),
     ];
     settings.extend(circumstances(snapshot.settings(), options.estimate));

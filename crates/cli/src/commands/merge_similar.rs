@@ -3,7 +3,7 @@
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::terminal::numbers::grouped;
-use crate::terminal::output::{Results, count, likeness, similarity};
+use crate::terminal::output::{Results, count, likeness, rounded_recall};
 use serde_json::Value;
 use std::io;
 use twindex::{DEFAULT_MAX_CANDIDATES, Insertion, Outcome, WriteTxn};
@@ -110,14 +110,14 @@ impl SimilarJudge {
         [
             ("duplicates", self.left_out.into()),
             ("limited", self.limited.into()),
-            ("recall", self.recall.map_or(Value::Null, similarity)),
+            ("recall", self.recall.map_or(Value::Null, rounded_recall)),
         ]
     }
 
     /// The part of the summary's sentence.
     pub(crate) fn sentence(&self) -> String {
         let mut sentence = format!("; {} left out", count(self.left_out, "duplicate"));
-        if let Some(recall) = self.recall.map(similarity) {
+        if let Some(recall) = self.recall.map(rounded_recall) {
             sentence += &format!(", recall at the threshold {recall}");
         }
         if self.limited > 0 {

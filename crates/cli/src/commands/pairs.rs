@@ -6,7 +6,7 @@ use crate::run::results_table::{Column, Kind, ResultsOption};
 use crate::run::{ending::Ending, opening};
 use crate::terminal::interrupt;
 use crate::terminal::output::{
-    Results, count, distance, likeness, similarity, summary, whole_millis,
+    Results, count, distance, likeness, rounded_recall, summary, whole_millis,
 };
 use serde_json::Value;
 use std::cmp::Ordering;
@@ -105,7 +105,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Pairs) -> Result<Ending, Failur
     let seconds = start.elapsed().as_secs_f64();
     let fields = [
         ("pairs", found.into()),
-        ("recall", similarity(recall)),
+        ("recall", rounded_recall(recall)),
         ("limited", (left_out > 0).into()),
         ("left_out", left_out.into()),
         ("seconds", whole_millis(seconds)),
@@ -114,7 +114,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Pairs) -> Result<Ending, Failur
         "{} at {threshold} or above among {}, recall at the threshold {}",
         count(found, "pair"),
         count(snapshot.len(), "document"),
-        similarity(recall)
+        rounded_recall(recall)
     );
     if left_out > 0 {
         sentence += &format!("; {} left out", count(left_out, "pair"));

@@ -7,7 +7,7 @@ use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::results_file::is_standard_output;
 use crate::run::whole_file;
-use crate::terminal::output::{Results, bytes, count, grouped, recall, summary};
+use crate::terminal::output::{Results, bytes, count, grouped, rounded_recall, summary};
 use crate::terminal::plot::{Curve, draw, picture};
 use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
@@ -142,7 +142,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
         ("lanes", lanes.into()),
         ("bands", forecast.plan().bands().into()),
         ("depth", forecast.plan().depth().into()),
-        ("recall_at_threshold", recall(forecast.recall())),
+        ("recall_at_threshold", rounded_recall(forecast.recall())),
         ("documents", args.docs.into()),
         ("signature_bytes_per_document", one_decimal(space.signatures)),
         ("posting_bytes_per_document", one_decimal(space.postings + space.ids)),
@@ -161,7 +161,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
         settings.extend([
             ("textbook_bands", textbook.bands.into()),
             ("textbook_depth", textbook.depth.into()),
-            ("textbook_recall_at_threshold", recall(textbook.recall)),
+            ("textbook_recall_at_threshold", rounded_recall(textbook.recall)),
         ]);
     }
     settings.extend(args.length.into_iter().flat_map(recommended_shingle));

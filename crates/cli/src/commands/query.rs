@@ -10,7 +10,7 @@ use crate::run::{ending::Ending, opening, records};
 use crate::terminal::interrupt;
 use crate::terminal::messages::message;
 use crate::terminal::output::{
-    Results, count, distance, grouped, likeness, similarity, summary, whole_millis,
+    Results, count, distance, grouped, likeness, rounded_recall, similarity, summary, whole_millis,
 };
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -320,7 +320,7 @@ impl Totals {
 
     /// Prints the summary.
     fn report(&self, global: &GlobalOptions, options: QueryOptions, seconds: f64) {
-        let recall = self.recall.map_or(Value::Null, similarity);
+        let recall = self.recall.map_or(Value::Null, rounded_recall);
         let mut fields = vec![
             ("queries", self.queries.into()),
             ("matches", self.matches.into()),

@@ -274,9 +274,11 @@ pub fn similarity(number: f64) -> Value {
     Value::from((number * 10_000.0).round() / 10_000.0 + 0.0)
 }
 
-/// A recall, rounded to four decimal places. It is a promise, so only certainty is shown as 1.
-pub fn recall(number: f64) -> Value {
-    similarity(if number < 1.0 { number.min(0.9999) } else { number })
+/// A recall, rounded to four decimal places. It is a promise, so only what is as good as certain is
+/// shown as 1.
+pub fn rounded_recall(number: f64) -> Value {
+    const CERTAIN: f64 = 1.0 - 1e-9;
+    similarity(if number < CERTAIN { number.min(0.9999) } else { number })
 }
 
 /// An exact value, rounded to six decimal places.
@@ -372,6 +374,9 @@ mod tests {
         assert_eq!(printed(significant(1.0 / 3.0)), "0.333333");
         assert_eq!(printed(similarity(-1e-9)), "0.0");
         assert_eq!(printed(similarity(-0.123_46)), "-0.1235");
+        assert_eq!(printed(rounded_recall(0.992_281)), "0.9923");
+        assert_eq!(printed(rounded_recall(0.999_99)), "0.9999");
+        assert_eq!(printed(rounded_recall(1.0 - 1e-12)), "1.0");
     }
 
     #[test]

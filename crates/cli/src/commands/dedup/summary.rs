@@ -6,7 +6,7 @@ use crate::commands::dedup::removal::Remove;
 use crate::run::global_options::GlobalOptions;
 use crate::terminal::messages::message;
 use crate::terminal::numbers::grouped;
-use crate::terminal::output::{bytes, count, listed, similarity, summary, whole_millis};
+use crate::terminal::output::{bytes, count, listed, rounded_recall, summary, whole_millis};
 use serde_json::Value;
 
 /// How a run ended.
@@ -90,7 +90,7 @@ pub(super) fn sum_up(
         ("limited", limited.into()),
         ("bytes", read.into()),
         ("seconds", whole_millis(seconds)),
-        ("recall", recall.map_or(Value::Null, similarity)),
+        ("recall", recall.map_or(Value::Null, rounded_recall)),
         ("interrupted", (ended == Ended::Interrupted).into()),
         ("already_finished", (ended == Ended::Already).into()),
         ("dry_run", Value::from(args.dry_run)),
@@ -118,7 +118,7 @@ pub(super) fn sum_up(
         (failed, "failed"),
     ]);
     sentence += &format!(" in {seconds:.1} s: {} of text", bytes(read));
-    let recall = recall.filter(|_| !args.removal.remove.is_by_passages()).map(similarity);
+    let recall = recall.filter(|_| !args.removal.remove.is_by_passages()).map(rounded_recall);
     if let Some(recall) = &recall {
         sentence += &format!(", recall at the threshold {recall}");
     }
