@@ -13,7 +13,32 @@ use std::time::Instant;
 /// Runs a command and kills it when it gives a file its name.
 #[cfg(target_os = "linux")]
 fn killed_at_rename(shell: &Shell, words: &str) {
-    shell.write("kills.c", KILLS_AT_RENAME);
+    killed_by(shell, KILLS_AT_RENAME, words);
+}
+
+/// Runs a command and kills it when it has given a file its name, which is this one.
+#[cfg(target_os = "linux")]
+fn killed_after_rename(shell: &Shell, words: &str, name: &str) {
+    let program = format!(
+        "#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int rename(const char *from, const char *to) {{
+    int done = renameat(AT_FDCWD, from, AT_FDCWD, to);
+    if (strcmp(to, \"{name}\") == 0) kill(getpid(), SIGKILL);
+    return done;
+}}
+"
+    );
+    killed_by(shell, &program, words);
+}
+
+/// Runs a command with a function in the place of one of the C library that kills it.
+#[cfg(target_os = "linux")]
+fn killed_by(shell: &Shell, program: &str, words: &str) {
+    shell.write("kills.c", program);
     shell.sh("cc -shared -fPIC -o kills.so kills.c").succeeds();
     let killed = format!("LD_PRELOAD=./kills.so $TWINDEX {words}; echo $?");
     assert_eq!(shell.sh(&killed).stdout, "137\n");
@@ -34,6 +59,8 @@ fn an_output_that_was_moved_back_is_not_replaced_by_less() {
         sleep(length.mul_f64((f64::from(round) + 0.5) / 6.0));
         running.kill();
         if shell.path("out").exists() {
+            // The output is not to be moved over that of a run that goes on.
+            shell.run(&words).succeeds();
             break;
         }
     }
@@ -46,6 +73,22 @@ fn an_output_that_was_moved_back_is_not_replaced_by_less() {
     std::fs::rename(shell.path("out"), shell.path("away")).expect("moved");
     shell.run(&words).succeeds();
     assert!(shell.read("out").len() < whole.len());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_replaced_that_of_a_killed_run_stays() {
+    let shell = begin(300);
+    let words = format!("{WORDS} --skip-known");
+    shell.run(&words).succeeds();
+    let whole = shell.read("out");
+    std::fs::rename(shell.path("out"), shell.path("away")).expect("moved");
+    killed_after_rename(&shell, &words, "out");
+    std::fs::rename(shell.path("away"), shell.path("out")).expect("moved");
+    for _ in 0..2 {
+        shell.run(&words).fails_with("out: is not as the interrupted run has left it");
+        assert!(shell.read("out") == whole);
+    }
 }
 
 /// Whether the run without that output has ended, or was killed before it named its own.

@@ -167,7 +167,11 @@ pub(crate) fn complete(
     if !audit {
         return Err(changed_error(&partial_path(&spool)));
     }
-    let Some(content) = complete()? else { return Err(changed_error(&partial_path(&out))) };
+    let Some(content) = complete()? else {
+        let partial = partial_path(&out);
+        let is_named = out.is_file() && !partial.exists();
+        return Err(changed_error(if is_named { &out } else { &partial }));
+    };
     targets.deliver()?;
     let again = read_again(plan)?;
     let (same, failed) = (again.is_of(plan, index, &run)?, again.failed);
