@@ -377,22 +377,23 @@ pub enum Error {
         documents: u64,
     },
 
-    /// The settings of two indexes differ, so one cannot be merged into the other. Create one of
-    /// them again from the texts, under the settings of the other.
+    /// The settings of two indexes differ, so one cannot be merged into the other, or documents of
+    /// one compared with those of the other. Create one of them again from the texts, under the
+    /// settings of the other.
     #[error(
         "{}: its {setting} is {found}, that of {} is {expected}; \
-         only indexes of equal settings can be joined",
+         both must have the same",
         path.display(),
         other.display()
     )]
     UnequalSettings {
-        /// The path of the index that was to be merged.
+        /// The path of the index that was to be merged, or compared with.
         path: PathBuf,
         /// The name of the setting.
         setting: &'static str,
         /// Its value in that index.
         found: String,
-        /// The path of the index that was to take it in.
+        /// The path of the index that was to take it in, or whose documents were to be compared.
         other: PathBuf,
         /// The value of the setting there.
         expected: String,

@@ -170,7 +170,8 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`] if an earlier write found damage.
+    /// [`Error::Storage`] if an earlier write found damage; [`Error::Moved`] if the file has lost its
+    /// name, as an earlier commit may have told.
     pub fn try_begin_write(&self) -> Result<Option<WriteTxn>> {
         let writer = self.engine.try_write()?;
         Ok(writer.map(|writer| WriteTxn::new(writer, Arc::clone(&self.sketcher))))

@@ -106,17 +106,19 @@ impl Settings {
                 other: path.to_owned(),
                 expected: gram(self).to_string(),
             }),
-            Err(Error::SettingMismatch { setting, stored, asked, .. }) => {
-                Err(Error::UnequalSettings {
-                    path: from.to_owned(),
-                    setting,
-                    found: asked,
-                    other: path.to_owned(),
-                    expected: stored,
-                })
-            }
-            checked => checked,
+            checked => checked.map_err(|error| unequal(error, path, from)),
         }
+    }
+
+    /// Checks that the signatures of the index at `from` compare with those of this index at
+    /// `path`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnequalSettings`] with the first setting that differs.
+    pub(crate) fn comparable(&self, path: &Path, other: &Settings, from: &Path) -> Result<()> {
+        let asked = SettingsRequest::of_signatures(other);
+        asked.check(self, path).map_err(|error| unequal(error, path, from))
     }
 
     pub(crate) fn layout(&self) -> Layout {
@@ -155,6 +157,20 @@ impl PassageRequest {
             Self::Length(length) => length,
             Self::Usual => Winnowing::default_length(shingle),
         }
+    }
+}
+
+/// The same mismatch, as one of two indexes: `path` has the stored setting, `from` the other one.
+fn unequal(error: Error, path: &Path, from: &Path) -> Error {
+    match error {
+        Error::SettingMismatch { setting, stored, asked, .. } => Error::UnequalSettings {
+            path: from.to_owned(),
+            setting,
+            found: asked,
+            other: path.to_owned(),
+            expected: stored,
+        },
+        other => other,
     }
 }
 

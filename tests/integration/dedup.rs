@@ -217,7 +217,7 @@ fn an_index_of_other_settings_is_refused_before_anything_is_judged() {
     let others = [&snapshot];
     let error = txn.insertion().unless_similar(0.8).against(&others).documents(Vec::new());
     let error = error.expect_err("refused").to_string();
-    assert!(error.contains("other.twx") && error.contains("lanes 64"), "{error}");
+    assert!(error.contains("other.twx: its lanes is 64, that of "), "{error}");
     let documents = vec![index.prepare("a", "a text of some length").expect("a valid id")];
     assert!(txn.insertion().unless_similar(1.5).documents(documents.clone()).is_err());
     // An index may have another threshold and recall, which only determine its bands.

@@ -14,8 +14,7 @@ use crate::index::write::outcome::{Inserted, Outcome};
 use crate::params::{Confidence, Threshold};
 use crate::sketch::Sketcher;
 use crate::store::{
-    Asked, Batch, CandidateLimit, DocNo, Document, Entry, Existing, OwnNumbers, Settings,
-    SettingsRequest, WriteView, parallel,
+    Asked, Batch, CandidateLimit, DocNo, Document, Entry, Existing, OwnNumbers, WriteView, parallel,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -69,26 +68,20 @@ impl<'s> Against<'s> {
 }
 
 impl<'s> Comparison<'s> {
-    /// Compares by `search_plan` in an index with these settings, and with other indexes; texts too
-    /// if it is given a cache for their elements. Fails if the signatures of another index are not
-    /// comparable.
+    /// Compares by `search_plan` in an index, and with other indexes of comparable signatures; texts
+    /// too if it is given a cache for their elements.
     pub(super) fn new(
-        settings: &Settings,
         search_plan: SearchPlan,
         elements: Option<Arc<ElementCache>>,
         threshold: Threshold,
         against: &[&'s Snapshot],
         limit: CandidateLimit,
-    ) -> Result<Self> {
-        let request = SettingsRequest::of_signatures(settings);
-        for other in against {
-            request.check(other.settings(), other.reader().engine().path())?;
-        }
+    ) -> Self {
         let (others, verifies) = (against.iter(), elements.is_some());
         let against = others.map(|other| Against::new(other, threshold, verifies, limit)).collect();
         let search_plan = search_plan.limited(limit);
         let threshold = threshold.get();
-        Ok(Self { search_plan, elements, threshold, contained: None, against, own: None })
+        Self { search_plan, elements, threshold, contained: None, against, own: None }
     }
 
     /// Makes a repeated document a duplicate of itself if the run that inserted `own` inserted it.

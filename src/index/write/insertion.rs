@@ -205,7 +205,7 @@ impl<'t> Insertion<'t> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`], [`Error::SettingMismatch`] and the like, as for
+    /// [`Error::InvalidSetting`], [`Error::UnequalSettings`] and the like, as for
     /// [`documents`](Self::documents).
     pub fn recall(&self) -> Result<f64> {
         self.passage_rule()?;
@@ -267,10 +267,11 @@ impl<'t> Insertion<'t> {
         let limit = CandidateLimit { compared: self.max_candidates };
         let verifies = self.txn.settings().store_text && !self.estimate;
         let search_plan = self.txn.search_plan(threshold, verifies);
-        let (settings, against) = (self.txn.settings(), self.against);
         let elements = verifies.then(|| Arc::clone(&self.txn.elements));
-        let comparison =
-            Comparison::new(settings, search_plan, elements, threshold, against, limit)?;
+        for other in self.against {
+            self.txn.settings().comparable(self.txn.path(), other.settings(), other.path())?;
+        }
+        let comparison = Comparison::new(search_plan, elements, threshold, self.against, limit);
         let comparison = comparison.of_run(self.own.clone());
         match self.contained {
             Some(share) => comparison.if_contained(share, self.txn.path()).map(Some),
@@ -300,7 +301,7 @@ impl<'t> Insertion<'t> {
     ///   and for options that need others or exclude them.
     /// - [`Error::NoPassages`] and [`Error::NoTexts`] if an option needs passages or texts that an
     ///   index does not keep.
-    /// - [`Error::SettingMismatch`] if the signatures of another index are not comparable.
+    /// - [`Error::UnequalSettings`] if the signatures of another index are not comparable.
     /// - [`Error::SignatureMismatch`] for a signature with another number of lanes.
     /// - [`Error::MissingText`] for a document without a text if the index stores texts.
     /// - [`Error::MissingFingerprints`] or [`Error::InvalidFingerprints`] for a document without

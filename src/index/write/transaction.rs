@@ -179,8 +179,9 @@ impl WriteTxn {
         self.writer_mut().renew_all(&ids)
     }
 
-    /// Returns the next automatic id: `#1`, `#2` and so on. An index never returns the same id
-    /// twice, and never one that a document already has.
+    /// Returns the next automatic id: `#1`, `#2` and so on. Never returns an id that a document
+    /// already has, or that a committed transaction has got. The ids of a transaction that was not
+    /// committed come again.
     ///
     /// An insertion calls this for documents [without an id](Document::without_id).
     ///

@@ -65,7 +65,7 @@ pub fn in_options(error: &Error) -> String {
             let (path, option, other) = (path.display(), option(setting), other.display());
             format!(
                 "{path}: its {option} is {found}, that of {other} is {expected}; \
-                 only indexes of equal settings can be joined"
+                 both must have the same"
             )
         }
         Error::InvalidSetting { setting, got, expected } => {
