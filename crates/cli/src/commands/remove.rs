@@ -1,11 +1,11 @@
 //! `twindex remove`: removes documents from an index, by id or by age.
 
 use crate::commands::cluster_events::ClusterCounts;
-use crate::input::{Block, Line, Listed, NulList};
+use crate::input::{Block, Line, Listed};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::input_options::announce_standard_input;
-use crate::run::read_ahead::{ReadAhead, blocks_ahead};
+use crate::run::read_ahead::{ReadAhead, blocks_ahead, nuls_ahead};
 use crate::run::seconds::{seconds_of, time_of};
 use crate::run::{ending::Ending, opening};
 use crate::terminal::escape::unescaped;
@@ -203,8 +203,8 @@ struct IdList {
 enum ListedIds {
     /// One id a line, escaped as `list` prints it, with the block that was read first.
     Lines(ReadAhead<io::Result<Block>>, Option<Block>),
-    /// Each id ends with a NUL.
-    Nuls(NulList),
+    /// Ids that each end with a NUL, with the one that was read first.
+    Nuls(ReadAhead<io::Result<Listed>>, Option<Listed>),
 }
 
 impl IdList {
@@ -213,8 +213,9 @@ impl IdList {
         let place = list.display().to_string();
         let ids = match null {
             true => {
-                let list = NulList::open(list, MAX_ID_BYTES);
-                ListedIds::Nuls(list.with_context(|| place.clone())?)
+                let mut ids = nuls_ahead(list, MAX_ID_BYTES)?;
+                let first = ids.next().transpose().with_context(|| place.clone())?;
+                ListedIds::Nuls(ids, first)
             }
             false => {
                 let mut blocks = blocks_ahead(list, MAX_ESCAPED_BYTES)?;
@@ -272,7 +273,7 @@ impl Removal<'_> {
         let IdList { place, ids } = list;
         let mut bad = BadIds { place: &place, failed: 0 };
         match ids {
-            ListedIds::Nuls(ids) => self.add_nuls(ids, &mut bad)?,
+            ListedIds::Nuls(ids, first) => self.add_nuls(ids, first, &mut bad)?,
             ListedIds::Lines(blocks, first) => self.add_lines(blocks, first, &mut bad)?,
         }
         Ok(bad.failed)
@@ -303,21 +304,18 @@ impl Removal<'_> {
 
     fn add_nuls(
         &mut self,
-        mut ids: NulList,
+        ids: ReadAhead<io::Result<Listed>>,
+        first: Option<Listed>,
         bad: &mut BadIds<'_>,
     ) -> std::result::Result<(), Failure> {
-        for number in 1.. {
-            match ids.read().with_context(|| bad.place.to_owned())? {
-                Listed::End => break,
+        for (number, listed) in (1..).zip(first.map(Ok).into_iter().chain(ids)) {
+            match listed.with_context(|| bad.place.to_owned())? {
                 Listed::TooLong => bad.add_too_long(number),
                 Listed::Text(text) => {
                     if let Some(id) = bad.text(number, &text) {
                         self.add_entry(number, id, bad)?;
                     }
                 }
-            }
-            if interrupt::asked() {
-                break;
             }
         }
         Ok(())

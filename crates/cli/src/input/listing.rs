@@ -34,27 +34,23 @@ pub struct NulList {
     most: usize,
 }
 
-/// What follows in a list.
+/// An entry of a list.
 pub enum Listed {
     Text(Vec<u8>),
     /// A text that is longer than the limit. It was passed over.
     TooLong,
-    End,
 }
 
 impl NulList {
-    /// Opens a file or standard input, decompresses it if needed, and waits for its first bytes.
+    /// Opens a file or standard input, and decompresses it if needed.
     pub fn open(path: &Path, most: usize) -> io::Result<Self> {
         let Decompressed { start, rest } =
             compression::open(open(path)?, compression::is_named(path))?;
-        let mut stream: BufReader<Stream> =
-            BufReader::new(Box::new(Cursor::new(start).chain(rest)));
-        stream.fill_buf()?;
-        Ok(Self { stream, most })
+        Ok(Self { stream: BufReader::new(Box::new(Cursor::new(start).chain(rest))), most })
     }
 
-    /// Reads the next text, without its NUL.
-    pub fn read(&mut self) -> io::Result<Listed> {
+    /// Reads the next text, without its NUL. Returns `None` at the end of the list.
+    pub fn read(&mut self) -> io::Result<Option<Listed>> {
         let (mut text, mut is_too_long) = (Vec::new(), false);
         loop {
             let bytes = match self.stream.fill_buf() {
@@ -72,10 +68,13 @@ impl NulList {
             let (is_ended, count) = (bytes.is_empty(), end.map_or(bytes.len(), |end| end + 1));
             self.stream.consume(count);
             if is_ended && text.is_empty() && !is_too_long {
-                return Ok(Listed::End);
+                return Ok(None);
             }
             if is_ended || end.is_some() {
-                return Ok(if is_too_long { Listed::TooLong } else { Listed::Text(text) });
+                return Ok(Some(match is_too_long {
+                    true => Listed::TooLong,
+                    false => Listed::Text(text),
+                }));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Work on another thread, a few pieces ahead, while this thread still notices signals.
 
-use crate::input::{Ahead, Block, Blocks, Next, open_lines};
+use crate::input::{Ahead, Block, Blocks, Listed, Next, NulList, open_lines};
 use crate::run::failure::Failure;
 use crate::terminal::interrupt;
 use std::io;
@@ -9,6 +9,9 @@ use std::time::Duration;
 
 /// How long a signal may wait until it is noticed.
 pub(super) const NOTICED_WITHIN: Duration = Duration::from_millis(100);
+
+/// The texts of a list that wait to be used.
+const LISTED_AHEAD: usize = 1 << 10;
 
 /// Pieces that another thread makes, in order, until a signal comes.
 pub struct ReadAhead<T>(Ahead<T>);
@@ -36,22 +39,38 @@ impl<T: Send + 'static> ReadAhead<T> {
     }
 }
 
-/// The blocks of lines of a file or of standard input, each line of at most `most` bytes. The other
-/// thread opens it too, because standard input may have nothing to read for long.
+/// The blocks of lines of a file or of standard input, each line of at most `most` bytes.
 pub fn blocks_ahead(path: &Path, most: usize) -> Result<ReadAhead<io::Result<Block>>, Failure> {
-    let (path, mut failed) = (path.to_owned(), false);
-    let mut opened: Option<Blocks<_>> = None;
-    ReadAhead::start("reader", move || {
+    let path = path.to_owned();
+    let read = pieces(move || open_lines(&path, most), Blocks::read_block);
+    ReadAhead::start("reader", read)
+}
+
+/// The texts of a file or of standard input that each end with a NUL, each of at most `most` bytes.
+pub fn nuls_ahead(path: &Path, most: usize) -> Result<ReadAhead<io::Result<Listed>>, Failure> {
+    let path = path.to_owned();
+    let read = pieces(move || NulList::open(&path, most), NulList::read);
+    ReadAhead::with_queue("reader", LISTED_AHEAD, read)
+}
+
+/// Calls `open` first, then `read` until it has nothing more or fails. It is the other thread that
+/// opens, because standard input may have nothing to read for long.
+fn pieces<S, T>(
+    mut open: impl FnMut() -> io::Result<S>,
+    mut read: impl FnMut(&mut S) -> io::Result<Option<T>>,
+) -> impl FnMut() -> Option<io::Result<T>> {
+    let (mut opened, mut failed) = (None, false);
+    move || {
         if failed {
             return None;
         }
         let next = match &mut opened {
-            Some(blocks) => blocks.read_block(),
-            None => open_lines(&path, most).and_then(|blocks| opened.insert(blocks).read_block()),
+            Some(source) => read(source),
+            None => open().and_then(|source| read(opened.insert(source))),
         };
         failed = next.is_err();
         next.transpose()
-    })
+    }
 }
 
 /// Yields the next piece; `None` after the last one or after a signal.

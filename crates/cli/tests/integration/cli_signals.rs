@@ -55,6 +55,43 @@ wait $!"#;
     assert_eq!(shell.ids(), ["p:1", "p:2"]);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_second_signal_ends_the_command_at_once() {
+    let shell = Shell::new();
+    let mut running = shell.start("add i.twx -v --batch 10 --id-prefix p -");
+    running.send(&lines(15));
+    running.wait_for("committed 10 documents");
+    // Both signals come before the command can act on the first one.
+    running.signal("STOP");
+    running.wait_until_stopped();
+    running.signal("INT");
+    running.signal("TERM");
+    running.signal("CONT");
+    let done = running.end();
+    assert_eq!((done.status, done.stderr.as_str()), (2, ""), "{done:?}");
+    assert!([10, 15].contains(&shell.ids().len()), "a commit may have been on its way");
+    shell.assert_clean();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_removal_that_waits_for_ids_notices_a_signal() {
+    for (words, id) in [("", "a\n"), (" -0", "a\0")] {
+        let shell = Shell::with(&[("a", "one text"), ("b", "and another one")]);
+        for sent in ["", id] {
+            let mut running = shell.start(&format!("remove i.twx --ids-from -{words}"));
+            running.wait_until_it_handles_signals();
+            running.send(sent);
+            running.signal("INT");
+            let done = running.end();
+            assert_eq!(done.status, 2, "{done:?}");
+            assert!(done.stderr.contains("i.twx: interrupted"), "{done:?}");
+            assert!(shell.ids().contains(&"b".to_owned()));
+        }
+    }
+}
+
 #[test]
 fn an_interrupted_query_ends_with_an_error() {
     let shell = Shell::with(&[("a", "one and the same text")]);

@@ -341,6 +341,37 @@ impl Running {
         assert!(sent.expect("`kill` runs").success());
     }
 
+    /// Waits until it handles signals itself.
+    #[cfg(target_os = "linux")]
+    pub fn wait_until_it_handles_signals(&self) {
+        const INTERRUPT: u64 = 1 << 1;
+        self.wait_for_status("SigCgt:", |handled| {
+            u64::from_str_radix(handled, 16).is_ok_and(|handled| handled & INTERRUPT != 0)
+        });
+    }
+
+    /// Waits until a signal has stopped it.
+    #[cfg(target_os = "linux")]
+    pub fn wait_until_stopped(&self) {
+        self.wait_for_status("State:", |state| state.starts_with('T'));
+    }
+
+    /// Waits until a line of its status in the system is like this.
+    #[cfg(target_os = "linux")]
+    fn wait_for_status(&self, name: &str, is_so: impl Fn(&str) -> bool) {
+        let start = Instant::now();
+        let path = format!("/proc/{}/status", self.child.id());
+        loop {
+            let status = std::fs::read_to_string(&path).expect("it runs");
+            if status.lines().filter_map(|line| line.strip_prefix(name)).any(|it| is_so(it.trim()))
+            {
+                return;
+            }
+            assert!(start.elapsed() < PATIENCE, "waited in vain for a status: {status}");
+            sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Ends it at once, without any chance to tidy up; returns its status if it had ended before.
     pub fn kill(mut self) -> Option<ExitStatus> {
         self.child.kill().expect("killed");
