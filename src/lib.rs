@@ -68,7 +68,9 @@
 //!   threshold. At the threshold that is about half of the pairs; 0.05 above it, practically all.
 //!   With stored texts ([`IndexOptions::store_text`]) answers are exact.
 //! - **Committed is durable.** After [`WriteTxn::commit`] returns, the documents survive a crash of
-//!   the process and of the machine. What fails changes nothing.
+//!   the process and of the machine. A transaction that fails changes nothing, but for a commit
+//!   that tells [`Error::Moved`]: the file has lost its name, and has the changes. Work that
+//!   commits several times keeps what was committed before a failure.
 //! - **Damage is an error**, or a violation that [`Index::check`] finds. [`Index::repair`] saves
 //!   the documents that can be read. The storage library panics on some damage. twindex turns that
 //!   into an error too, but the message of the panic appears on standard error unless the program

@@ -70,7 +70,7 @@ impl Error {
             | Self::NewerFormat { path, .. }
             | Self::Locked { path }
             | Self::Moved { path, .. }
-            | Self::NeedsRepair { path }
+            | Self::NeedsRecovery { path }
             | Self::SettingMismatch { path, .. }
             | Self::NoTexts { path }
             | Self::NoPassages { path }
@@ -135,7 +135,7 @@ impl Error {
             }
             Self::Moved { .. } => ErrorKind::Moved,
             Self::Interrupted { .. } => ErrorKind::Interrupted,
-            Self::NeedsRepair { .. } | Self::Damaged { .. } => ErrorKind::Damaged,
+            Self::NeedsRecovery { .. } | Self::Damaged { .. } => ErrorKind::Damaged,
             Self::NotAnIndex { .. } | Self::NewerFormat { .. } => ErrorKind::Unsupported,
             Self::PieceTooLong { .. } | Self::NoMemory { .. } | Self::Full { .. } => {
                 ErrorKind::Full

@@ -88,10 +88,10 @@ pub enum Error {
     /// index once with write permission.
     #[error(
         "{}: was not closed cleanly and this process may not write to it; \
-         open it once with write permission to repair it",
+         open it once with write permission to recover it",
         path.display()
     )]
-    NeedsRepair {
+    NeedsRecovery {
         /// The path that was opened.
         path: PathBuf,
     },
@@ -411,7 +411,7 @@ pub enum Error {
         outcome: &'static str,
     },
 
-    /// All 4,294,967,295 document numbers, or all run numbers, are used up. Rebuild the index.
+    /// All 4,294,967,296 document numbers, or all run numbers, are used up. Rebuild the index.
     #[error("{}: all numbers of documents or runs are used up; rebuild the index", path.display())]
     Full {
         /// The path of the index.

@@ -31,6 +31,6 @@ pub(crate) use agreement::{equal_lanes_from, least_equal_lanes};
 pub(crate) use chance::{EqualLanes, equal_lane_probability, estimated_at_least};
 pub(crate) use shared::{
     SharedStretch, around_seeds, by_suffixes, covered, earlier_by_suffixes, further,
-    repeated_around_seeds, repeated_by_suffixes, told,
+    repeated_around_seeds, repeated_by_suffixes, stretches_to_report,
 };
 pub(crate) use shares::{SharePrior, SizeCount};

@@ -151,13 +151,17 @@ pub(crate) fn further() -> impl FnMut(&Range<usize>) -> bool {
     }
 }
 
-/// The stretches that a caller is told of: all, unless together they are longer than 65,536 units
-/// and than four times the text. Then it is told of as many as cover what all of them cover.
+/// The stretches that are reported: all, unless together they are longer than 65,536 units and than
+/// four times the text. Then as many are reported as cover what all of them cover.
 ///
 /// In a text that repeats itself, such as a line of dashes, a stretch may begin at each place.
 /// `range` gives the range of a stretch. The stretches are in order, and each reaches further than
 /// those before it. The text has so many units.
-pub(crate) fn told<S>(found: Vec<S>, units: usize, range: impl Fn(&S) -> Range<usize>) -> Vec<S> {
+pub(crate) fn stretches_to_report<S>(
+    found: Vec<S>,
+    units: usize,
+    range: impl Fn(&S) -> Range<usize>,
+) -> Vec<S> {
     /// The units of all stretches of a short text, and those for each unit of a longer one.
     const CROWDED: usize = 1 << 16;
     const CROWDED_EACH: usize = 4;

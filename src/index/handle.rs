@@ -147,8 +147,8 @@ impl Index {
     /// # Errors
     ///
     /// [`Error::WriteInProgress`] if this thread holds the transaction; [`Error::Storage`] if an
-    /// earlier write found damage; [`Error::Moved`] if the file has lost its name, as an earlier
-    /// commit may have told.
+    /// earlier write found damage; [`Error::Moved`] if the file was moved, deleted or replaced, as an
+    /// earlier commit may have told.
     pub fn begin_write(&self) -> Result<WriteTxn> {
         Ok(WriteTxn::new(self.engine.write()?, Arc::clone(&self.sketcher)))
     }
@@ -170,8 +170,8 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`] if an earlier write found damage; [`Error::Moved`] if the file has lost its
-    /// name, as an earlier commit may have told.
+    /// [`Error::Storage`] if an earlier write found damage; [`Error::Moved`] if the file was moved,
+    /// deleted or replaced, as an earlier commit may have told.
     pub fn try_begin_write(&self) -> Result<Option<WriteTxn>> {
         let writer = self.engine.try_write()?;
         Ok(writer.map(|writer| WriteTxn::new(writer, Arc::clone(&self.sketcher))))

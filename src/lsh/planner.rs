@@ -103,9 +103,6 @@ impl Forecast {
 
     /// Returns the chances of a pair of this true similarity in the bands of the
     /// [`textbook`](Self::textbook), with the same estimate.
-    ///
-    /// False negatives are pairs at or above the threshold that are not reported. False positives
-    /// are pairs below it that are reported.
     pub fn textbook_at(&self, similarity: f64) -> Chances {
         let textbook = self.textbook();
         self.in_bands(textbook.bands, textbook.depth, similarity)

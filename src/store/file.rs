@@ -81,13 +81,13 @@ impl File {
     pub(crate) fn open_to_read(path: &Path, tuning: Tuning) -> Result<Self> {
         is_plausible(path)?;
         match Self::open_to_follow(path, tuning) {
-            Err(Error::NeedsRepair { .. }) => {
+            Err(Error::NeedsRecovery { .. }) => {
                 match Self::open_to_write(path, tuning) {
                     Err(Error::Io { source, .. })
                         if source.kind() == io::ErrorKind::PermissionDenied
                             || source.kind() == io::ErrorKind::ReadOnlyFilesystem =>
                     {
-                        return Err(Error::NeedsRepair { path: path.to_owned() });
+                        return Err(Error::NeedsRecovery { path: path.to_owned() });
                     }
                     // Another process is recovering the file, or has just done so.
                     Err(Error::Locked { .. }) => {}
@@ -98,7 +98,7 @@ impl File {
                 match Self::open_to_follow(path, tuning) {
                     // Closing failed: the disk has no space for what it writes, or redb's own pages
                     // are damaged. So the recovered file is read as it is.
-                    Err(Error::NeedsRepair { .. }) => match Self::open_to_write(path, tuning)? {
+                    Err(Error::NeedsRecovery { .. }) => match Self::open_to_write(path, tuning)? {
                         Self::Writable(database, named) => {
                             let failed = |error| open_error(redb::Error::Io(error), path);
                             let pages = fs::File::open(path).and_then(backend).map_err(failed)?;

@@ -1,9 +1,9 @@
 //! How does it lie on disk? The tables of `docs/format.md` in redb, and the state in memory beside
 //! them.
 //!
-//! Reading order: `schema` (the tables), `record` and `chunk` (their rows), `column` and `segment`
-//! (the tail), `run` (the sorted runs), `state` (everything that a commit publishes), `reader`,
-//! `writer`, `merge`, `engine` (files, locks, commits), `check`.
+//! Start with `engine` (one open file) and `state` (what a commit publishes), then `schema` (the
+//! tables). The folders follow: `bytes` (the rows of the tables), `runs` (the sorted runs), `read`,
+//! `write`, `care` (checks, repair, compaction), and `pages`, which lies beneath redb.
 #![deny(clippy::indexing_slicing)]
 
 mod bytes;

@@ -37,7 +37,7 @@ fn storage_error(error: redb::Error, path: &Path, action: &'static str) -> Error
     }
     let path = path.to_owned();
     match error {
-        redb::Error::Io(source) if inner_is::<NotClosed>(&source) => Error::NeedsRepair { path },
+        redb::Error::Io(source) if inner_is::<NotClosed>(&source) => Error::NeedsRecovery { path },
         redb::Error::Io(source) if inner_is::<HeaderHeld>(&source) => Error::Locked { path },
         redb::Error::Io(source) if source.kind() == io::ErrorKind::UnexpectedEof => {
             file_damaged(path, CUT_SHORT.to_owned())
@@ -48,7 +48,7 @@ fn storage_error(error: redb::Error, path: &Path, action: &'static str) -> Error
         redb::Error::DatabaseAlreadyOpen
         | redb::Error::LockProtocolMismatch
         | redb::Error::TransactionInProgress => Error::Locked { path },
-        redb::Error::RepairAborted => Error::NeedsRepair { path },
+        redb::Error::RepairAborted => Error::NeedsRecovery { path },
         redb::Error::Corrupted(detail) if detail.contains("truncated") => {
             file_damaged(path, CUT_SHORT.to_owned())
         }

@@ -25,7 +25,7 @@ pub(crate) struct FirstCopies {
 /// The `most` documents with the lowest numbers among the copies of what is asked, if there is a
 /// crowd of them: of those documents with equal lanes for which `is_copy` is true. Nothing can be
 /// more similar. All copies share all buckets, so one bucket is enough to find them, and only its
-/// first documents are read. Considers only documents for which `counts` is true.
+/// first documents are read. Considers only documents for which `is_wanted` is true.
 ///
 /// `None` if there are fewer copies, no crowd, or too many others among the first documents.
 pub(crate) fn first_copies<P: ChunkTable, D: DocTable>(
@@ -33,7 +33,7 @@ pub(crate) fn first_copies<P: ChunkTable, D: DocTable>(
     lanes: &[u8],
     plan: BandPlan,
     most: usize,
-    counts: impl Fn(DocNo) -> bool,
+    is_wanted: impl Fn(DocNo) -> bool,
     mut is_copy: impl FnMut(DocNo) -> Result<bool>,
 ) -> Result<Option<FirstCopies>> {
     let bucket = Bucket { band: BandNo(0), words: WordRange::only(word(lanes, 0, plan.depth())) };
@@ -45,7 +45,7 @@ pub(crate) fn first_copies<P: ChunkTable, D: DocTable>(
         && docs.len() >= most
     {
         for &doc in docs.get(seen..).unwrap_or_default() {
-            if !view.is_live(doc) || !counts(doc) {
+            if !view.is_live(doc) || !is_wanted(doc) {
                 continue;
             }
             found.compared += 1;

@@ -1,7 +1,7 @@
 //! Which passages of a text are known: those that documents of an index have, each at the first.
 
 use crate::error::{Error, Result};
-use crate::estimate::{SharedStretch, Span, covered, further, told};
+use crate::estimate::{SharedStretch, Span, covered, further, stretches_to_report};
 use crate::index::ask::passage_search::{KnownSearch, PassageSearch};
 use crate::index::snapshot::Snapshot;
 use crate::sketch::Sketcher;
@@ -145,7 +145,7 @@ impl KnownPassages {
         let units = own.places.len();
         let known = covered(met.iter().map(|met| met.stretch.a.clone()).collect());
         let cuts = own.cuts(sketcher.shingler().shingle(), met.iter().map(|met| &met.stretch.a));
-        let mut met = told(met, units, |met| met.stretch.a.clone());
+        let mut met = stretches_to_report(met, units, |met| met.stretch.a.clone());
         let mut passages: Vec<(usize, KnownPassage)> = Vec::with_capacity(met.len());
         met.sort_by_key(|met| met.origin);
         for of_one in met.chunk_by(|one, other| one.origin == other.origin) {

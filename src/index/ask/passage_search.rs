@@ -50,18 +50,18 @@ impl KnownSearch {
     /// The documents of a fingerprint that are compared: those that were inserted first.
     pub(crate) const MOST: usize = 100;
 
-    /// Finds the documents with a fingerprint of a text for which `counts` is true.
+    /// Finds the documents with a fingerprint of a text for which `is_wanted` is true.
     pub(crate) fn new<P: ChunkTable, D: DocTable>(
         view: &View<'_, P, D>,
         fingerprints: &Fingerprints,
-        counts: impl Fn(DocNo) -> bool,
+        is_wanted: impl Fn(DocNo) -> bool,
     ) -> Result<Self> {
         let Some(band) = view.fixed.layout.fingerprints() else {
             return Ok(Self { docs: Vec::new(), found: Vec::new(), limited: false });
         };
         let words = words_of(fingerprints);
         let first = view.first_with_words(band, &words, Self::MOST)?;
-        let mut docs: Vec<DocNo> = first.docs.into_iter().filter(|doc| counts(*doc)).collect();
+        let mut docs: Vec<DocNo> = first.docs.into_iter().filter(|doc| is_wanted(*doc)).collect();
         docs.sort_unstable();
         docs.dedup();
         Ok(Self { docs, found: first.found, limited: first.limited })

@@ -1,7 +1,7 @@
 //! Passage queries: finds the documents that share a passage with a text, and the passages.
 
 use crate::error::{Error, Result};
-use crate::estimate::{SharedStretch, Span, told};
+use crate::estimate::{SharedStretch, Span, stretches_to_report};
 use crate::index::ask::known::LocatedText;
 use crate::index::ask::passage_search::{FoundPassages, PassageSearch, SharedUnits};
 use crate::index::ask::ranks::{found_of, named_first};
@@ -286,7 +286,8 @@ impl<'q> Places<'q> {
                     most: found.a.len(),
                 };
                 let stretches: Vec<&SharedStretch> = stretches.iter().collect();
-                let told = told(stretches, self.query.units(), |found| found.a.clone());
+                let told =
+                    stretches_to_report(stretches, self.query.units(), |found| found.a.clone());
                 Ok(told.into_iter().map(passage).collect())
             }
             SharedUnits::Outlined(outline) => {

@@ -124,8 +124,8 @@ pub(crate) struct Similar {
     pub(crate) limited: bool,
 }
 
-/// Finds at most `most` documents. Considers only those for which `counts` is true. `asked` are the
-/// buckets of the plan, if they are known.
+/// Finds at most `most` documents. Considers only those for which `is_wanted` is true. `asked` are
+/// the buckets of the plan, if they are known.
 pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     lanes: &[u8],
@@ -133,10 +133,10 @@ pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
     search_plan: SearchPlan,
     exact: Option<ExactText<'_>>,
     most: usize,
-    counts: impl Fn(DocNo) -> bool,
+    is_wanted: impl Fn(DocNo) -> bool,
 ) -> Result<Similar> {
     if !asked.is_some_and(|asked| asked.has_fewer(CROWD))
-        && let Some(found) = copies(view, lanes, search_plan, exact, most, &counts)?
+        && let Some(found) = copies(view, lanes, search_plan, exact, most, &is_wanted)?
     {
         return Ok(Similar { found, limited: false });
     }
@@ -149,12 +149,12 @@ pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
         }
     };
     let Some(exact) = exact else {
-        let (found, limited) = most_equal_lanes(view, lanes, asked, search_plan, most, counts)?;
+        let (found, limited) = most_equal_lanes(view, lanes, asked, search_plan, most, is_wanted)?;
         return Ok(Similar { found: found.into_iter().map(Score::estimated).collect(), limited });
     };
     let SearchPlan { least, limit, .. } = search_plan;
     let mut candidates: Vec<Candidate> = Vec::new();
-    let limited = view.candidates_among(asked, limit, counts, |doc, other| {
+    let limited = view.candidates_among(asked, limit, is_wanted, |doc, other| {
         let equal = equal_lanes(lanes, other);
         if equal >= least {
             candidates.push((equal, doc));
@@ -175,7 +175,7 @@ fn copies<P: ChunkTable, D: DocTable>(
     search_plan: SearchPlan,
     exact: Option<ExactText<'_>>,
     most: usize,
-    counts: impl Fn(DocNo) -> bool,
+    is_wanted: impl Fn(DocNo) -> bool,
 ) -> Result<Option<Vec<(Score, DocNo)>>> {
     let mut ours = None;
     let is_copy = |doc| exact.map_or(Ok(true), |exact| exact.equals(&mut ours, view, doc));
@@ -184,12 +184,12 @@ fn copies<P: ChunkTable, D: DocTable>(
         None => Some(Score::Estimated(lanes.len())),
     };
     let Some(score) = score else { return Ok(None) };
-    let found = first_copies(view, lanes, search_plan.plan, most, counts, is_copy)?;
+    let found = first_copies(view, lanes, search_plan.plan, most, is_wanted, is_copy)?;
     Ok(found.map(|found| found.docs.into_iter().map(|doc| (score, doc)).collect()))
 }
 
 /// Finds at most `most` documents in these buckets of a plan that have enough equal lanes, the most
-/// equal lanes first and ties by number. Considers only documents for which `counts` is true.
+/// equal lanes first and ties by number. Considers only documents for which `is_wanted` is true.
 /// Returns also whether the plan's limit left out candidates.
 fn most_equal_lanes<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
@@ -197,7 +197,7 @@ fn most_equal_lanes<P: ChunkTable, D: DocTable>(
     asked: Asked<'_>,
     search_plan: SearchPlan,
     most: usize,
-    counts: impl Fn(DocNo) -> bool,
+    is_wanted: impl Fn(DocNo) -> bool,
 ) -> Result<(Vec<Candidate>, bool)> {
     let SearchPlan { least, limit, .. } = search_plan;
     let best: RefCell<Vec<Candidate>> = RefCell::default();
@@ -206,7 +206,7 @@ fn most_equal_lanes<P: ChunkTable, D: DocTable>(
     let is_wanted = |doc: DocNo| {
         let best = best.borrow();
         let full = best.last().filter(|_| best.len() >= most);
-        counts(doc) && full.is_none_or(|last| last.0 < lanes.len() || doc < last.1)
+        is_wanted(doc) && full.is_none_or(|last| last.0 < lanes.len() || doc < last.1)
     };
     let limited = view.candidates_among(asked, limit, is_wanted, |doc, other| {
         let equal = equal_lanes(lanes, other);

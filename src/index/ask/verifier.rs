@@ -119,7 +119,7 @@ impl<T: Texts> Verifier<T> {
         while !rest.is_empty() {
             let (now, later) = rest.split_at(self.fitting(&texts, rest));
             let elements = self.elements(&texts, now.as_flattened())?;
-            prints.extend(elements.iter().map(|(text, elements)| (*text, elements.fingerprint())));
+            prints.extend(elements.iter().map(|(text, elements)| (*text, elements.hash_of_all())));
             rest = later;
         }
         let print = |doc: &DocNo| Some((*prints.get(texts.of.get(doc)?)?, *doc));

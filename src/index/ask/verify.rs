@@ -95,7 +95,7 @@ impl Elements {
     }
 
     /// A hash of all elements.
-    pub(crate) fn fingerprint(&self) -> u64 {
+    pub(crate) fn hash_of_all(&self) -> u64 {
         let chained = |hash: u64, element: u64| fmix64(hash ^ element);
         match self {
             Self::Set(hashes) => hashes.iter().copied().fold(hashes.len() as u64, chained),

@@ -47,8 +47,8 @@ pub struct Pair {
 /// Memory: once more the [cache size](crate::IndexOptions::cache_bytes) for signatures, 1.25 times
 /// as much if texts are compared, about 30 bytes for each document of the largest bucket, 8 MiB of
 /// ids, and the ids of two groups of documents with equal signatures. If texts are compared, some
-/// 200 bytes for each document of the groups that are compared together: 200,000 documents, or two
-/// groups.
+/// 200 bytes for each document of the groups that are compared together: 131,072 documents, and the
+/// two groups that pass this number.
 ///
 /// ```
 /// # fn main() -> twindex::Result<()> {

@@ -1,7 +1,7 @@
 //! Walks all passages that occur at two or more places of an index.
 
 use crate::error::{Error, Result};
-use crate::estimate::{SharedStretch, Span, further, told};
+use crate::estimate::{SharedStretch, Span, further, stretches_to_report};
 use crate::index::ask::known::LocatedText;
 use crate::index::ask::passage_search::PassageSearch;
 use crate::index::ask::text_cache::TextCache;
@@ -235,7 +235,7 @@ impl<'s> Repeats<'s> {
         stretches.sort_unstable_by_key(|found| (found.start, std::cmp::Reverse(found.end)));
         let mut reaches_further = further();
         stretches.retain(|found| reaches_further(found));
-        let stretches = told(stretches, search.units(), Range::clone);
+        let stretches = stretches_to_report(stretches, search.units(), Range::clone);
         if stretches.is_empty() {
             return Ok(None);
         }

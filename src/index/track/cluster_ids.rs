@@ -174,7 +174,7 @@ impl Joins {
         }
     }
 
-    /// Gives each group its cluster id and writes what has changed. `broken` are the clusters that
+    /// Gives each group its cluster id and writes what has changed. `shrunk` are the clusters that
     /// have lost documents.
     ///
     /// A group keeps the id that most of its documents had, and of equally many the least. If
@@ -184,7 +184,7 @@ impl Joins {
     pub(super) fn write(
         mut self,
         rows: &mut ClusterRows<'_>,
-        broken: &BTreeSet<u64>,
+        shrunk: &BTreeSet<u64>,
     ) -> Result<Vec<ClusterEvent>> {
         let groups = self.groups(rows)?;
         let ids = choose(&groups);
@@ -221,7 +221,7 @@ impl Joins {
         }
         rows.put_all(places)?;
         let gone = |cluster: &&u64| !heirs.contains_key(cluster);
-        events.extend(broken.iter().filter(gone).map(|id| ClusterEvent::Ended { cluster: *id }));
+        events.extend(shrunk.iter().filter(gone).map(|id| ClusterEvent::Ended { cluster: *id }));
         events.extend(heirs.into_iter().filter(|(_, heir)| !heir.kept).filter_map(
             |(cluster, heir)| Some(ClusterEvent::Joined { cluster, into: heir.most.1? }),
         ));

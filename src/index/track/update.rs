@@ -34,8 +34,8 @@ pub(crate) fn update_clusters(
 ) -> Result<Vec<ClusterEvent>> {
     let mut events = Vec::new();
     loop {
-        let Untracked { broken, new } = writer.untracked()?;
-        if broken.is_empty() && new.0 >= new.1 {
+        let Untracked { shrunk, new } = writer.untracked()?;
+        if shrunk.is_empty() && new.0 >= new.1 {
             return Ok(events);
         }
         let settings = *writer.engine().settings();
@@ -55,7 +55,7 @@ pub(crate) fn update_clusters(
             };
             let new = number(numbers.start)..number(numbers.end);
             let mut joins = Joins::new(DocNo(new.start), new.len() as u32);
-            for &cluster in &broken {
+            for &cluster in &shrunk {
                 let members = rows.members(cluster)?;
                 members.iter().for_each(|doc| joins.loosen(*doc, cluster));
             }
@@ -79,12 +79,12 @@ pub(crate) fn update_clusters(
             };
             let meeting = Meeting::new(view, criteria, joins, &recent);
             let mut update = Update { view, search_plan, meeting, watch };
-            update.rejoin(&broken, rows)?;
+            update.rejoin(&shrunk, rows)?;
             match walks {
                 true => update.walk(&numbers, rows)?,
                 false => update.look_up(&numbers, &lanes, rows)?,
             }
-            Ok((update.meeting.into_joins().write(rows, &broken)?, keeps.then_some(recent)))
+            Ok((update.meeting.into_joins().write(rows, &shrunk)?, keeps.then_some(recent)))
         })?;
         if let Some((found, recent)) = found {
             events.extend(found);
@@ -111,9 +111,9 @@ struct Update<'v, 'w, P, D> {
 impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
     /// Compares what is left of clusters that have lost documents. Only documents of the same
     /// cluster can be similar.
-    fn rejoin(&mut self, broken: &BTreeSet<u64>, rows: &ClusterRows<'_>) -> Result<()> {
+    fn rejoin(&mut self, shrunk: &BTreeSet<u64>, rows: &ClusterRows<'_>) -> Result<()> {
         let SearchPlan { plan, probe, .. } = self.search_plan;
-        for &cluster in broken {
+        for &cluster in shrunk {
             let members = rows.members(cluster)?;
             let mut found = Vec::with_capacity(members.len());
             let read = |doc, lanes: &[u8]| found.push((doc, buckets(lanes, plan, probe)));

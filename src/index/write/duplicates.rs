@@ -303,28 +303,28 @@ impl<'c> Judge<'c> {
     ) -> Result<Option<(Match, Option<usize>)>> {
         let Self { comparison, sketcher, .. } = *self;
         let own = entry.existing().number();
-        let counts =
+        let is_wanted =
             |entry: &Entry<'_, '_>, doc: DocNo| Some(doc) != own && !entry.was_replaced(doc);
         let is_cut = nearest.more || nearest.limited && !nearest.own.is_empty();
-        if is_cut && !nearest.own.iter().any(|(_, doc)| counts(entry, *doc)) {
+        if is_cut && !nearest.own.iter().any(|(_, doc)| is_wanted(entry, *doc)) {
             // The batch has replaced every remembered match, so this searches again.
             let first = self.first;
             let nearest_own = entry.read(|view, document| {
-                let counts = |doc: DocNo| u64::from(doc.0) < first && Some(doc) != own;
+                let is_wanted = |doc: DocNo| u64::from(doc.0) < first && Some(doc) != own;
                 let lanes = document.signature.lanes();
                 let exact = comparison.exact(document, sketcher, shares);
-                find_similar(view, lanes, None, comparison.search_plan, exact, 1, counts)
+                find_similar(view, lanes, None, comparison.search_plan, exact, 1, is_wanted)
             })?;
             nearest.own = nearest_own.found;
             nearest.first_id = None;
         }
-        let mine = nearest.own.iter().position(|(_, doc)| counts(entry, *doc));
+        let mine = nearest.own.iter().position(|(_, doc)| is_wanted(entry, *doc));
         let mine = mine.and_then(|at| nearest.own.get(at).map(|scored| (*scored, at)));
         let document = entry.document();
         let exact = comparison.exact(document, sketcher, shares);
         let (plan, shared) = (comparison.search_plan, self.buckets.shared_by(place));
-        let counts = |doc: DocNo| counts(entry, doc);
-        let fresh = self.kept.best(place, document, shared, plan, exact, counts)?;
+        let is_wanted = |doc: DocNo| is_wanted(entry, doc);
+        let fresh = self.kept.best(place, document, shared, plan, exact, is_wanted)?;
         let score = mine.map(|((score, _), _)| score);
         let lanes = document.signature.lanes().len();
         let named = |id: String, score: Score| score.named(id, lanes, Confidence::DEFAULT);
@@ -394,9 +394,9 @@ impl Nearest {
         let lanes = document.signature.lanes();
         // One extra result shows whether there are more. A batch of one does not need to know.
         let wanted = if most > 1 { most + 1 } else { most };
-        let counts = |doc: DocNo| Some(doc) != own;
+        let is_wanted = |doc: DocNo| Some(doc) != own;
         let Similar { mut found, mut limited } =
-            find_similar(view, lanes, asked, comparison.search_plan, exact, wanted, counts)?;
+            find_similar(view, lanes, asked, comparison.search_plan, exact, wanted, is_wanted)?;
         let more = found.len() > most;
         found.truncate(most);
         let first_id = match found.first() {

@@ -56,7 +56,7 @@ impl Kept {
         self.documents.push(KeptDocument { place, number, id, lanes, text, key });
     }
 
-    /// The most similar of the kept documents for which `counts` is true, ties by number, to the
+    /// The most similar of the kept documents for which `is_wanted` is true, ties by number, to the
     /// document at this place, which is in these shared buckets.
     pub(super) fn best(
         &self,
@@ -65,14 +65,14 @@ impl Kept {
         shared: &[u32],
         search_plan: SearchPlan,
         exact: Option<ExactText<'_>>,
-        counts: impl Fn(DocNo) -> bool,
+        is_wanted: impl Fn(DocNo) -> bool,
     ) -> Result<Option<(Score, &KeptDocument)>> {
         let lanes = document.signature.lanes();
         let mut members = self.members.borrow_mut();
         let candidates = members
             .of(shared)
             .filter_map(|at| self.documents.get(at as usize))
-            .filter(|kept| !self.expected.covers(place, kept.place) && counts(kept.number))
+            .filter(|kept| !self.expected.covers(place, kept.place) && is_wanted(kept.number))
             .map(|kept| (equal_lanes(lanes, &kept.lanes), kept))
             .filter(|(equal, _)| *equal >= search_plan.least);
         let Some(exact) = exact else {
@@ -81,7 +81,7 @@ impl Kept {
         };
         let compared = self.expected.compared(place).iter();
         let compared = compared.filter_map(|(earlier, result)| {
-            let kept = self.at_place(*earlier as usize).filter(|kept| counts(kept.number))?;
+            let kept = self.at_place(*earlier as usize).filter(|kept| is_wanted(kept.number))?;
             Some((exact.score(*result)?, kept))
         });
         let (mut best, mut ours) = (compared.reduce(better), None);

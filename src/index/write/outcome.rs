@@ -56,7 +56,8 @@ pub enum Outcome {
         inserted: Inserted,
         /// The most similar document, with the share of the new one that it contains.
         of: Match,
-        /// As that of a duplicate.
+        /// The place of the index that has that document among those of
+        /// [`Insertion::against`](crate::Insertion::against); `None` if it is in this index.
         against: Option<usize>,
     },
     /// Known passages were cut out of the document, and the rest was inserted

@@ -194,12 +194,12 @@ impl<'c> PassageJudge<'c> {
         let Met { stretches, found, with_batch, .. } = met;
         let limited = self.is_limited(entry.document(), met);
         let own = entry.existing().number();
-        let counts = |doc: DocNo| {
+        let is_wanted = |doc: DocNo| {
             Some(doc) != own && !entry.was_replaced(doc) && before.is_none_or(|last| doc < last)
         };
         let mut stretches = stretches.clone();
         stretches.retain(|met| match met.origin {
-            Origin::Written(doc) => counts(doc),
+            Origin::Written(doc) => is_wanted(doc),
             Origin::Waiting(_) | Origin::Itself => true,
         });
         let document = entry.document();
@@ -210,7 +210,7 @@ impl<'c> PassageJudge<'c> {
             true => Vec::new(),
             false => self.kept.near(fingerprints, found),
         };
-        near.retain(|(_, kept)| counts(kept.number));
+        near.retain(|(_, kept)| is_wanted(kept.number));
         if !near.is_empty()
             && let Some(asked) = search_of(self.sketcher, text, fingerprints)
         {

@@ -129,13 +129,13 @@ impl WriteTxn {
 
     /// The transaction of the store. Records that this thread holds it.
     pub(in crate::index) fn writer(&self) -> &Writer {
-        self.writer.used();
+        self.writer.note_use();
         &self.writer
     }
 
     /// The transaction of the store, for changes. Records that this thread holds it.
     pub(in crate::index) fn writer_mut(&mut self) -> &mut Writer {
-        self.writer.used();
+        self.writer.note_use();
         &mut self.writer
     }
 

@@ -191,7 +191,7 @@ where
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Untracked {
     /// The clusters that have lost documents.
-    pub(crate) broken: BTreeSet<u64>,
+    pub(crate) shrunk: BTreeSet<u64>,
     /// The number of the first document that is not in its cluster yet, and the number after the
     /// last.
     pub(crate) new: (u64, u64),
@@ -199,7 +199,7 @@ pub(crate) struct Untracked {
 
 impl Untracked {
     pub(crate) fn is_empty(&self) -> bool {
-        self.broken.is_empty() && self.new.0 >= self.new.1
+        self.shrunk.is_empty() && self.new.0 >= self.new.1
     }
 }
 
@@ -236,7 +236,7 @@ impl Writer {
 
     /// Ends the tracking of clusters, and deletes their rows.
     pub(crate) fn end_tracking(&mut self) -> Result<()> {
-        self.broken.clear();
+        self.shrunk.clear();
         self.state_mut().recent_lanes = RecentLanes::default();
         if self.state_mut().tracking.take().is_none() {
             return Ok(());
@@ -279,11 +279,11 @@ impl Writer {
         self.remove_rows()?;
         let Some(tracking) = self.state().tracking else { return Ok(Untracked::default()) };
         let new = (tracking.upto, self.next_number());
-        let broken = match tracking.upto {
+        let shrunk = match tracking.upto {
             0 => self.all_clusters()?,
-            _ => self.broken.clone(),
+            _ => self.shrunk.clone(),
         };
-        Ok(Untracked { broken, new })
+        Ok(Untracked { shrunk, new })
     }
 
     /// All clusters. Before the first document is tracked, there are those that a repair has
@@ -296,7 +296,7 @@ impl Writer {
     }
 
     /// Brings the clusters up to date: `work` reads the documents and changes the rows. After it,
-    /// no cluster is broken and all documents below `upto` are tracked.
+    /// no cluster is shrunk and all documents below `upto` are tracked.
     pub(crate) fn track<T>(
         &mut self,
         upto: u64,
@@ -320,7 +320,7 @@ impl Writer {
         self.touch(u64::from(tracking.upto != upto));
         tracking.upto = upto;
         self.state_mut().tracking = Some(tracking);
-        self.broken.clear();
+        self.shrunk.clear();
         Ok(result)
     }
 
@@ -333,23 +333,23 @@ impl Writer {
     pub(super) fn leave_clusters(&mut self, removed: &[DocNo]) -> Result<()> {
         let Some(tracking) = self.state().tracking else { return Ok(()) };
         let commit = self.next_commit();
-        let (mut broken, changes) = {
+        let (mut shrunk, changes) = {
             let (txn, path) = (self.txn()?, self.path());
             let mut rows = ClusterRows::open(txn, path, commit, tracking)?;
             let documents = txn.open_table(DOCUMENTS).doing(path, ACTION)?;
             let fault = |doc: DocNo, detail| damaged(path, Table::Documents, doc.0, detail);
-            let mut broken = BTreeSet::new();
+            let mut shrunk = BTreeSet::new();
             for doc in removed {
-                broken.extend(rows.remove(*doc, || {
+                shrunk.extend(rows.remove(*doc, || {
                     let row = documents.get(doc.0).doing(path, ACTION)?;
                     let row = row.ok_or_else(|| fault(*doc, "its row is missing"))?;
                     let record = DocumentRecord::decode(row.value(), *doc);
                     record.map(|record| record.id).map_err(|detail| fault(*doc, detail))
                 })?);
             }
-            (broken, rows.changes)
+            (shrunk, rows.changes)
         };
-        self.broken.append(&mut broken);
+        self.shrunk.append(&mut shrunk);
         self.touch(changes);
         Ok(())
     }

@@ -50,12 +50,12 @@ impl Turn {
     /// Makes the turn and records this thread as its holder. The caller holds the mutex.
     fn new(turns: &Arc<Turns>) -> Self {
         let turn = Self(Arc::clone(turns));
-        turn.used();
+        turn.note_use();
         turn
     }
 
     /// Records this thread as the holder.
-    pub(crate) fn used(&self) {
+    pub(crate) fn note_use(&self) {
         let this = this_thread();
         if self.0.holder.load(Ordering::Relaxed) != this {
             self.0.holder.store(this, Ordering::Relaxed);

@@ -37,7 +37,7 @@ pub(crate) struct Writer {
     /// Removed documents whose rows still exist.
     removed: Vec<DocNo>,
     /// Tracked clusters that have lost documents.
-    pub(super) broken: BTreeSet<u64>,
+    pub(super) shrunk: BTreeSet<u64>,
     /// The number of changed rows. A commit without changes writes nothing.
     changes: u64,
     /// The number of band entries of the documents inserted since the last merge step.
@@ -69,7 +69,7 @@ impl Writer {
             fresh: Vec::new(),
             fresh_ids: HashMap::new(),
             removed: Vec::new(),
-            broken: BTreeSet::new(),
+            shrunk: BTreeSet::new(),
             changes: 0,
             added: 0,
             attached: false,
@@ -81,8 +81,8 @@ impl Writer {
     }
 
     /// Records that this thread holds the transaction.
-    pub(crate) fn used(&self) {
-        self.turn.used();
+    pub(crate) fn note_use(&self) {
+        self.turn.note_use();
     }
 
     pub(crate) fn engine(&self) -> &Arc<Engine> {

@@ -35,7 +35,7 @@ pub struct GlobalOptions {
     /// Filters, which let queries skip most pages, may take as much again, or 256M if that is more.
     /// Many queries of an index with more than 13 million documents are several times as fast if
     /// the filters have 20 bytes a document. Commands that compare all documents may take twice
-    /// as much besides, and 3.25 times if they compare texts. K, M and G are powers of 1,024.
+    /// as much in addition, and 3.25 times if they compare texts. K, M and G are powers of 1,024.
     #[arg(long, global = true, value_name = "BYTES", value_parser = size)]
     pub cache: Option<usize>,
     /// When to use colour; auto: on a terminal, unless NO_COLOR is set or TERM is dumb

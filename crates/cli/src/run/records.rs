@@ -222,7 +222,7 @@ impl<F> Parser<F> {
 
 impl<T> Records<T> {
     /// The result for a batch whose records are parsed, or for the end.
-    fn told(
+    fn batch_result(
         &mut self,
         batch: ReadBatch<T>,
         records: Option<ParsedRecords<T>>,
@@ -295,7 +295,7 @@ impl<T> Iterator for Records<T> {
             // these come with the first batch of an input.
             let is_refused = batch.limit.as_ref().is_some_and(RecordLimit::is_refused);
             if !is_refused {
-                return self.told(batch, records);
+                return self.batch_result(batch, records);
             }
         }
     }

@@ -219,7 +219,7 @@ fn info_is_one_object_with_the_counts() {
 }
 
 #[test]
-fn check_is_one_object_too() {
+fn check_prints_one_object_of_json() {
     let shell = Shell::with(&[("a", "one text"), ("b", "two texts")]);
     let check = shell.run("check i.twx --json").succeeds().json();
     assert_eq!((check.len(), &check[0]["clean"]), (1, &true.into()));

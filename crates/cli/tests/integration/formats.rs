@@ -118,7 +118,7 @@ fn an_element_may_hold_white_space_or_nothing() {
 }
 
 #[test]
-fn a_set_that_is_none_is_reported() {
+fn an_invalid_set_is_reported() {
     let shell = Shell::new();
     let added = shell.pipe(
         "add i.twx --json --shingle token --format tokens -",

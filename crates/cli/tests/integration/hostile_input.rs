@@ -108,7 +108,7 @@ fn a_record_of_exactly_the_limit_is_taken() {
 }
 
 #[test]
-fn a_query_has_the_same_limit() {
+fn a_query_leaves_out_records_over_the_limit() {
     let shell = Shell::with(&[("a", "some text")]);
     let input = "x".repeat(2_000) + "\nsome text\n";
     let done = shell.pipe("query i.twx --max-record 1K -", input);
@@ -126,7 +126,7 @@ fn a_limit_that_is_no_size_is_an_error() {
 }
 
 #[test]
-fn a_list_of_ids_that_is_none_is_reported() {
+fn a_too_long_id_of_a_list_is_reported_and_the_rest_removed() {
     for length in [4_097, 5_000_000] {
         let shell = Shell::with(&[("a", "1"), ("b", "2"), ("c", "3")]);
         shell.write("ids", format!("a\n{}\nc\n", "x".repeat(length)));

@@ -131,7 +131,7 @@ fn waiting_ends_after_the_time_that_was_asked_for() {
 }
 
 #[test]
-fn waiting_for_a_time_that_is_none_is_an_error() {
+fn an_invalid_time_to_wait_is_an_error() {
     for bad in ["-1", "NaN", "inf", "1e30", "soon", ""] {
         let done = two().args(&["list", "i.twx", &format!("--wait={bad}")], "");
         assert_eq!((done.status, done.stdout.as_str()), (2, ""), "{bad}: {done:?}");

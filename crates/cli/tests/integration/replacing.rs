@@ -29,7 +29,7 @@ fn a_run_that_would_replace_more_than_half_of_an_index_is_refused() {
 }
 
 #[test]
-fn an_import_and_a_merge_ask_too() {
+fn an_import_and_a_merge_refuse_to_replace_most_of_an_index() {
     let shell = Shell::new();
     shell.pipe("add i.twx -q -", records(0..100)).succeeds();
     shell.pipe("add j.twx -q -", records(1_000..1_060)).succeeds();

@@ -5,7 +5,7 @@ use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::completion::forget;
 use crate::commands::dedup::deduplication::{
-    Counts, Deduplication, InputRecord, begun, set_stored_output,
+    Counts, Deduplication, InputRecord, begin_and_commit, set_stored_output,
 };
 use crate::commands::dedup::overwriting::{self, KeptBefore};
 use crate::commands::dedup::reporting;
@@ -217,7 +217,7 @@ impl Deduplication<'_> {
         // If the process is killed now, what is left of the files is that of a run that has judged
         // nothing, so the next run replaces it.
         let run = match self.plan.targets.output_file() {
-            Some(_) => begun(self.plan, index)?,
+            Some(_) => begin_and_commit(self.plan, index)?,
             None => self.run,
         };
         self.kept.discard()?;

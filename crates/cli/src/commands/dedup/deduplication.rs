@@ -104,7 +104,7 @@ impl Counts {
 
 /// Begins a run to a file, and commits that it has begun: if it is killed before it has judged
 /// anything, the partial files that it leaves are known to be its own.
-pub(crate) fn begun(plan: &Plan<'_>, index: &Index) -> Result<DedupRun, Failure> {
+pub(crate) fn begin_and_commit(plan: &Plan<'_>, index: &Index) -> Result<DedupRun, Failure> {
     let (mut run, mut txn) = (DedupRun::begin(&plan.key), index.begin_write()?);
     let nothing = (0, xxh3_64(b""));
     run.save(&mut txn, Counts::default().notes(nothing, nothing, plan.replaces))?;
@@ -202,7 +202,7 @@ impl<'a> Deduplication<'a> {
                 let audit = PartialFile::resume(&spool, audit)?.ok_or_else(|| changed(&spool))?;
                 (run, kept, Some(audit))
             }
-            (_, Some(_), _) => (begun(plan, index)?, plan.create_kept()?, None),
+            (_, Some(_), _) => (begin_and_commit(plan, index)?, plan.create_kept()?, None),
             _ => (DedupRun::begin(key), plan.create_kept()?, None),
         };
         let counts = Counts::of(&run);
