@@ -1,6 +1,6 @@
 //! What shows without reading records whether a run may be one that has finished.
 
-use crate::commands::dedup::begun::Plan;
+use crate::commands::dedup::request::Request;
 use crate::commands::outputs::targets::Target;
 use crate::input::Finding;
 use crate::remote::is_remote;
@@ -22,10 +22,10 @@ pub(crate) struct Circumstances {
 
 impl Circumstances {
     /// Looks at all files of the input, and at the other indexes.
-    pub(crate) fn of(plan: &Plan<'_>) -> Self {
-        let found = plan.targets.output_file().and_then(|_| files(plan));
+    pub(crate) fn of(request: &Request<'_>) -> Self {
+        let found = request.targets.output_file().and_then(|_| files(request));
         match found {
-            Some((files, lengths)) => Self { lengths: Some(lengths), key: key(plan, files) },
+            Some((files, lengths)) => Self { lengths: Some(lengths), key: key(request, files) },
             None => Self { lengths: None, key: None },
         }
     }
@@ -33,9 +33,9 @@ impl Circumstances {
 
 /// A hash of the paths and lengths of all files, and one of the lengths of those that are not
 /// empty.
-fn files(plan: &Plan<'_>) -> Option<(u64, u64)> {
+fn files(request: &Request<'_>) -> Option<(u64, u64)> {
     let (mut files, mut lengths) = (Xxh3::new(), Xxh3::new());
-    let inputs = plan.args.inputs(plan.outputs, &plan.settings);
+    let inputs = request.args.inputs(request.outputs, &request.settings);
     for found in Finding::new(Arc::new(inputs)) {
         let (path, length) = match found {
             Ok(found) => (found.path.into_os_string().into_encoded_bytes(), found.size?),
@@ -53,8 +53,8 @@ fn files(plan: &Plan<'_>) -> Option<(u64, u64)> {
     Some((files.digest(), lengths.digest()))
 }
 
-fn key(plan: &Plan<'_>, files: u64) -> Option<ResumeKey> {
-    let Plan { args, targets, .. } = *plan;
+fn key(request: &Request<'_>, files: u64) -> Option<ResumeKey> {
+    let Request { args, targets, .. } = *request;
     match (&targets.out, &targets.delivery) {
         _ if args.paths.iter().any(|path| is_remote(path)) => return None,
         (Some(Target::File(_)), _) | (Some(Target::Folder(_)), None) => {}

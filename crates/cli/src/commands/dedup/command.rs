@@ -1,13 +1,13 @@
 //! The `twindex dedup` command: its options, and what a run is asked to do.
 
 use crate::commands::dedup::against;
-use crate::commands::dedup::begun::Plan;
-use crate::commands::dedup::course;
 use crate::commands::dedup::deduplication::InputRecord;
 use crate::commands::dedup::dry_run::DryRun;
+use crate::commands::dedup::lifecycle;
 use crate::commands::dedup::records_hash::hash_of;
 use crate::commands::dedup::removal::RemovalOptions;
 use crate::commands::dedup::reporting;
+use crate::commands::dedup::request::Request;
 use crate::commands::outputs::kept_output::OutputRecord;
 use crate::commands::outputs::request::OutputRequest;
 use crate::commands::outputs::targets::Targets;
@@ -193,7 +193,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let against = &*against;
     let silent = targets.without_files();
     let targets = &targets;
-    let plan = Plan {
+    let request = Request {
         start,
         global,
         args,
@@ -207,7 +207,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         replaces: args.restart,
         kept_before: None,
     };
-    course::run(plan, &silent, index)
+    lifecycle::run(request, &silent, index)
 }
 
 impl Dedup {

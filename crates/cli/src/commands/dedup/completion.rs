@@ -1,8 +1,6 @@
 //! What a run of `dedup` may find that has judged all its records: one that was interrupted before
 //! its output was complete, or one that has finished.
 
-use crate::commands::dedup::begun::Plan;
-use crate::commands::dedup::chosen;
 use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::command::Purpose;
 use crate::commands::dedup::deduplication::{Counts, stored_outputs};
@@ -10,6 +8,8 @@ use crate::commands::dedup::overwriting;
 use crate::commands::dedup::preferred::Preferred;
 use crate::commands::dedup::records_hash::RecordsHash;
 use crate::commands::dedup::reporting;
+use crate::commands::dedup::request::Request;
+use crate::commands::dedup::write_chosen;
 use crate::commands::outputs::audit::Audit;
 use crate::commands::outputs::choices::Choices;
 use crate::commands::outputs::kept;
@@ -29,16 +29,19 @@ use twindex::{DedupInput, DedupRun, Index};
 ///
 /// If it was killed before it could delete its copy of a printed audit, this prints the audit again
 /// and deletes the copy.
-pub(crate) fn finished(plan: &Plan<'_>, index: &Index) -> Result<Option<(Counts, u64)>, Failure> {
-    let Plan { args, targets, .. } = *plan;
+pub(crate) fn finished(
+    request: &Request<'_>,
+    index: &Index,
+) -> Result<Option<(Counts, u64)>, Failure> {
+    let Request { args, targets, .. } = *request;
     let (Some(out), Some(spool)) = (&targets.out, targets.spool()) else {
         return Ok(None);
     };
-    if args.restart || DedupRun::last_finished(&index.begin_write()?, &plan.key)?.is_none() {
+    if args.restart || DedupRun::last_finished(&index.begin_write()?, &request.key)?.is_none() {
         return Ok(None);
     }
-    let Some(circumstances) = Circumstances::of(plan).key else { return Ok(None) };
-    let run = DedupRun::finished(&index.begin_write()?, &plan.key, circumstances)?;
+    let Some(circumstances) = Circumstances::of(request).key else { return Ok(None) };
+    let run = DedupRun::finished(&index.begin_write()?, &request.key, circumstances)?;
     let Some(run) = run else { return Ok(None) };
     let (kept_content, audit_content) = stored_outputs(&run);
     let audit = !targets.audit_is_file() || PartialFile::is_complete(&spool, audit_content)?;
@@ -49,14 +52,14 @@ pub(crate) fn finished(plan: &Plan<'_>, index: &Index) -> Result<Option<(Counts,
     if !audit || !kept {
         return Ok(None);
     }
-    let again = read_again(plan)?;
-    if !again.is_of(plan, index, &run)? {
+    let again = read_again(request)?;
+    if !again.is_of(request, index, &run)? {
         return Ok(None);
     }
     // With --touch the records are judged again, which prints the audit.
-    let spool = printed_spool(plan, audit_content, !args.touch)?;
+    let spool = printed_spool(request, audit_content, !args.touch)?;
     spool.map_or(Ok(()), PartialFile::discard)?;
-    overwriting::forget_progress(plan, index)?;
+    overwriting::forget_progress(request, index)?;
     Ok(Some((Counts::of(&run), again.failed)))
 }
 
@@ -72,19 +75,21 @@ pub(super) struct Again {
 
 impl Again {
     /// Whether a run had the same input, with all fields of its records.
-    fn is_of(&self, plan: &Plan<'_>, index: &Index, run: &DedupRun) -> Result<bool, Failure> {
+    fn is_of(&self, request: &Request<'_>, index: &Index, run: &DedupRun) -> Result<bool, Failure> {
         let input = run.judged();
-        Ok(self.input == input && overwriting::has_same_fields(plan, index, input, self.records)?)
+        Ok(self.input == input
+            && overwriting::has_same_fields(request, index, input, self.records)?)
     }
 }
 
 /// Reads the input to compare it with that of a run.
-pub(super) fn read_again(plan: &Plan<'_>) -> Result<Again, Failure> {
+pub(super) fn read_again(request: &Request<'_>) -> Result<Again, Failure> {
     let (mut input, mut read, mut failed) = (DedupInput::default(), RecordsHash::default(), 0);
-    let records = plan.args.records(plan.targets, &plan.settings, Purpose::Compare, true)?;
-    let is_ordered = plan.args.keep.is_ordered();
+    let records =
+        request.args.records(request.targets, &request.settings, Purpose::Compare, true)?;
+    let is_ordered = request.args.keep.is_ordered();
     let mut preferred = Preferred::new();
-    let progress = ProgressBar::new(plan.global, records.expected_bytes);
+    let progress = ProgressBar::new(request.global, records.expected_bytes);
     let mut progress = progress.named("comparing the input with that of the earlier run");
     for parsed in records {
         failed += parsed.failed;
@@ -97,12 +102,12 @@ pub(super) fn read_again(plan: &Plan<'_>) -> Result<Again, Failure> {
             }
         }
     }
-    for incoming in preferred.sorted(plan.settings.weighted)? {
+    for incoming in preferred.sorted(request.settings.weighted)? {
         input.add(&incoming?.document);
     }
     progress.finish();
     if interrupt::asked() {
-        let index = plan.args.index.display();
+        let index = request.args.index.display();
         return Err(anyhow!("{index}: interrupted; nothing was changed").into());
     }
     Ok(Again { input, records: read, failed })
@@ -111,17 +116,17 @@ pub(super) fn read_again(plan: &Plan<'_>) -> Result<Again, Failure> {
 /// Returns the file that has kept a printed audit for an interrupted run, if it is there, and
 /// prints it again if that is asked for: the run may have ended before it printed the audit.
 fn printed_spool(
-    plan: &Plan<'_>,
+    request: &Request<'_>,
     audit: LengthAndHash,
     print: bool,
 ) -> Result<Option<PartialFile>, Failure> {
-    let Some(path) = plan.targets.spool().filter(|_| !plan.targets.audit_is_file()) else {
+    let Some(path) = request.targets.spool().filter(|_| !request.targets.audit_is_file()) else {
         return Ok(None);
     };
     match PartialFile::resume(&path, audit)? {
         Some(spool) if print => {
-            let columns = plan.args.audit_columns();
-            Audit::begin(plan.global, plan.targets, columns, Some(spool), false)?.finish()
+            let columns = request.args.audit_columns();
+            Audit::begin(request.global, request.targets, columns, Some(spool), false)?.finish()
         }
         spool => Ok(spool),
     }
@@ -139,17 +144,17 @@ fn printed_spool(
 /// the records, or if the input differs and standard input, which cannot be read again, is part of
 /// it.
 pub(crate) fn complete(
-    plan: &Plan<'_>,
+    request: &Request<'_>,
     index: &Index,
     run: DedupRun,
     report: impl FnOnce(u64, Findings) -> Result<(), Failure>,
 ) -> Result<Option<u64>, Failure> {
-    let Plan { args, targets, .. } = *plan;
+    let Request { args, targets, .. } = *request;
     let (Some(target), Some(out)) = (&targets.out, targets.output_file()) else { return Ok(None) };
     let Some(spool) = targets.spool() else { return Ok(None) };
-    let before = overwriting::more_before(plan, index, &run)?;
+    let before = overwriting::more_before(request, index, &run)?;
     if let Some(before) = before {
-        overwriting::check_completion(plan, before, &run)?;
+        overwriting::check_completion(request, before, &run)?;
     }
     let (kept_content, audit_content) = stored_outputs(&run);
     let inserted = Counts::of(&run).inserted();
@@ -157,10 +162,10 @@ pub(crate) fn complete(
         true => PartialFile::complete(&spool, audit_content)?,
         false => true,
     };
-    let complete = || match plan.args.keep.is_ordered() {
+    let complete = || match request.args.keep.is_ordered() {
         false => kept::complete(target, kept_content),
         true => match Choices::resume(&out, kept_content)? {
-            Some(choices) => chosen::write(plan, choices, before),
+            Some(choices) => write_chosen::write(request, choices, before),
             None => Ok(None),
         },
     };
@@ -173,14 +178,14 @@ pub(crate) fn complete(
         return Err(changed_error(if is_named { &out } else { &partial }));
     };
     targets.deliver()?;
-    let again = read_again(plan)?;
-    let (same, failed) = (again.is_of(plan, index, &run)?, again.failed);
-    if same && let Some(findings) = reporting::of_file(plan, index, &Counts::of(&run))? {
+    let again = read_again(request)?;
+    let (same, failed) = (again.is_of(request, index, &run)?, again.failed);
+    if same && let Some(findings) = reporting::of_file(request, index, &Counts::of(&run))? {
         report(failed, findings)?;
     }
-    let spool = printed_spool(plan, audit_content, same)?;
-    let key = Circumstances::of(plan).key.filter(|_| same);
-    plan.end(index, run, Some(content), key)?;
+    let spool = printed_spool(request, audit_content, same)?;
+    let key = Circumstances::of(request).key.filter(|_| same);
+    request.end(index, run, Some(content), key)?;
     spool.map_or(Ok(()), PartialFile::discard)?;
     targets.clean_up()?;
     if same {

@@ -1,11 +1,11 @@
 //! One run of `dedup`: judges each record, writes or audits it, and stores the progress.
 
-use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::overwriting::{self, KeptBefore};
 use crate::commands::dedup::records_hash::RecordsHash;
 use crate::commands::dedup::removal::Remove;
-use crate::commands::dedup::repetition::Repetition;
+use crate::commands::dedup::repeated_stream::Repetition;
+use crate::commands::dedup::request::Request;
 use crate::commands::dedup::summary::Replaced;
 use crate::commands::outputs::audit::{Audit, known_values, passages_of};
 use crate::commands::outputs::kept::Kept;
@@ -104,10 +104,10 @@ impl Counts {
 
 /// Begins a run to a file, and commits that it has begun: if it is killed before it has judged
 /// anything, the partial files that it leaves are known to be its own.
-pub(crate) fn begin_and_commit(plan: &Plan<'_>, index: &Index) -> Result<DedupRun, Failure> {
-    let (mut run, mut txn) = (DedupRun::begin(&plan.key), index.begin_write()?);
+pub(crate) fn begin_and_commit(request: &Request<'_>, index: &Index) -> Result<DedupRun, Failure> {
+    let (mut run, mut txn) = (DedupRun::begin(&request.key), index.begin_write()?);
     let nothing = (0, xxh3_64(b""));
-    run.save(&mut txn, Counts::default().notes(nothing, nothing, plan.replaces))?;
+    run.save(&mut txn, Counts::default().notes(nothing, nothing, request.replaces))?;
     txn.commit()?;
     Ok(run)
 }
@@ -158,7 +158,7 @@ pub(crate) struct InputRecord {
 
 /// A run of `dedup` in progress.
 pub(crate) struct Deduplication<'a> {
-    pub(crate) plan: &'a Plan<'a>,
+    pub(crate) request: &'a Request<'a>,
     pub(crate) run: DedupRun,
     pub(crate) kept: Kept,
     pub(crate) audit: Audit,
@@ -188,27 +188,27 @@ impl<'a> Deduplication<'a> {
     ///
     /// Fails if a partial file does not start with the content that the interrupted run has stored.
     pub(crate) fn begin(
-        plan: &'a Plan<'a>,
+        request: &'a Request<'a>,
         interrupted: Option<DedupRun>,
         index: &Index,
     ) -> Result<Self, Failure> {
-        let Plan { global, args, targets, ref key, .. } = *plan;
+        let Request { global, args, targets, ref key, .. } = *request;
         let resumes = interrupted.is_some();
         let (run, kept, audit) = match (interrupted, targets.output_file(), targets.spool()) {
             (Some(run), Some(file), Some(spool)) => {
                 let (kept, audit) = stored_outputs(&run);
                 let changed = |file| changed_error(&partial_path(file));
-                let kept = plan.resume_kept(kept)?.ok_or_else(|| changed(&file))?;
+                let kept = request.resume_kept(kept)?.ok_or_else(|| changed(&file))?;
                 let audit = PartialFile::resume(&spool, audit)?.ok_or_else(|| changed(&spool))?;
                 (run, kept, Some(audit))
             }
-            (_, Some(_), _) => (begin_and_commit(plan, index)?, plan.create_kept()?, None),
-            _ => (DedupRun::begin(key), plan.create_kept()?, None),
+            (_, Some(_), _) => (begin_and_commit(request, index)?, request.create_kept()?, None),
+            _ => (DedupRun::begin(key), request.create_kept()?, None),
         };
         let counts = Counts::of(&run);
         let guard = ReplaceGuard::new(args.replace.or(resumes), index)?;
         Ok(Self {
-            plan,
+            request,
             kept,
             audit: Audit::begin(
                 global,
@@ -233,7 +233,7 @@ impl<'a> Deduplication<'a> {
     /// What this process has replaced.
     pub(crate) fn replaced(&self) -> Replaced {
         let (own, numbered) = (self.guard.repeated(), self.renumbered);
-        Replaced { would: self.plan.args.dry_run, own, numbered }
+        Replaced { would: self.request.args.dry_run, own, numbered }
     }
 
     /// Whether nothing is kept because the same stream without ids was deduplicated before. A dry
@@ -241,7 +241,7 @@ impl<'a> Deduplication<'a> {
     pub(crate) fn repeats_a_stream(&self) -> bool {
         let Counts { added, replaced, unchanged, .. } = self.counts;
         let keeps_nothing = added + replaced + unchanged == 0;
-        let args = self.plan.args;
+        let args = self.request.args;
         keeps_nothing && !args.skip_known && !args.dry_run && self.repetition.is_found()
     }
 
@@ -251,12 +251,12 @@ impl<'a> Deduplication<'a> {
         let is_less = |before: &KeptBefore| {
             before.input == self.run.given() && self.counts.inserted() < before.records
         };
-        self.plan.kept_before.filter(is_less)
+        self.request.kept_before.filter(is_less)
     }
 
     /// The error for an input that differs from that of the interrupted run.
     fn other_input(&self) -> Failure {
-        let out = self.plan.args.output.as_deref().unwrap_or(Path::new(""));
+        let out = self.request.args.output.as_deref().unwrap_or(Path::new(""));
         anyhow!(
             "{}: a run to it was interrupted, which had other records; run with the same input to \
              go on, or with --restart to start over",
@@ -281,7 +281,7 @@ impl<'a> Deduplication<'a> {
     ) -> Result<(), Failure> {
         let mut records = Vec::with_capacity(incoming.len());
         let mut documents = Vec::with_capacity(incoming.len());
-        let Plan { args, .. } = *self.plan;
+        let Request { args, .. } = *self.request;
         for InputRecord { document, place, numbered, written, form, text, .. } in incoming {
             self.kept.admit(&written, &place)?;
             if args.removal.remove == Remove::Spans && form == TextForm::Fixed {
@@ -305,7 +305,7 @@ impl<'a> Deduplication<'a> {
                 false => document,
             });
         }
-        let insertion = self.plan.insertion(txn);
+        let insertion = self.request.insertion(txn);
         let judged = self.run.insert(insertion, documents).map_err(|error| self.failure(error))?;
         let mut met_again = Vec::new();
         for (judged, record) in judged.into_iter().zip(records) {
@@ -363,7 +363,7 @@ impl<'a> Deduplication<'a> {
         if !known {
             self.guard.wrote(key_of(id), done == Inserted::Replaced);
         }
-        if !(known && self.plan.args.skip_known) {
+        if !(known && self.request.args.skip_known) {
             self.kept.write(written)?;
         }
         Ok(known)
@@ -415,7 +415,7 @@ impl<'a> Deduplication<'a> {
         kept: bool,
         text: Option<String>,
     ) -> Result<(), Failure> {
-        if self.plan.args.removal.remove.is_by_passages() {
+        if self.request.args.removal.remove.is_by_passages() {
             // The record came before, as it is.
             let none = Value::Array(Vec::new());
             return self.line(known_values(id, of.similarity, none, kept), text);
@@ -432,7 +432,7 @@ impl<'a> Deduplication<'a> {
 
     /// Writes the line of a record whose text came before in this run, with the same id.
     fn tell_copy(&mut self, id: &str, text: Option<String>) -> Result<(), Failure> {
-        if self.plan.args.removal.remove.is_by_passages() {
+        if self.request.args.removal.remove.is_by_passages() {
             return self.line(known_values(id, 1.0, Value::Array(Vec::new()), false), text);
         }
         self.removed_at(1.0);
@@ -448,7 +448,7 @@ impl<'a> Deduplication<'a> {
 
     /// The values that only the audit of `--remove contained` has.
     fn if_contained(&self, share: f64, kept: bool) -> Vec<Value> {
-        match self.plan.args.removal.remove {
+        match self.request.args.removal.remove {
             Remove::Contained => vec![likeness(share, true), kept.into()],
             _ => Vec::new(),
         }
@@ -469,12 +469,12 @@ impl<'a> Deduplication<'a> {
         self.counts.limited += txn.limited();
         let (kept, audit) = (self.kept.sync(judged)?, self.audit.sync()?);
         if let (Some(kept), Some(audit)) = (kept, audit) {
-            let notes = self.counts.notes(kept, audit, self.plan.replaces);
+            let notes = self.counts.notes(kept, audit, self.request.replaces);
             match ended {
                 Some(now) => {
                     self.run.save_judged(txn, notes)?;
                     let read = (now.lengths, self.records);
-                    overwriting::remember_kept(self.plan, txn, &self.run, read)?;
+                    overwriting::remember_kept(self.request, txn, &self.run, read)?;
                 }
                 None => self.run.save(txn, notes)?,
             }

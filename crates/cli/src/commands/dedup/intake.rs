@@ -1,9 +1,10 @@
 //! How the records of the input come to be judged: as they are read, or in an order of preference.
 
-use crate::commands::dedup::begun::{Begun, Plan};
+use crate::commands::dedup::active_run::ActiveRun;
 use crate::commands::dedup::deduplication::InputRecord;
 use crate::commands::dedup::preferred::{InPreference, Preferred};
 use crate::commands::dedup::records_hash::RecordsHash;
+use crate::commands::dedup::request::Request;
 use crate::commands::outputs::kept::{self, Kept};
 use crate::run::failure::Failure;
 use crate::run::records::{Records, Source};
@@ -19,11 +20,11 @@ const TOGETHER: usize = 1 << 10;
 
 /// What becomes of the input of a run.
 pub(super) struct Intake<'a> {
-    plan: &'a Plan<'a>,
-    /// The index, if there is one and the run has not begun.
+    request: &'a Request<'a>,
+    /// The index, if there is one and no run has it yet.
     index: Option<Index>,
     /// The run, once a record could be read.
-    pub(super) begun: Option<Begun<'a>>,
+    pub(super) run: Option<ActiveRun<'a>>,
     /// The number of bad records.
     pub(super) failed: u64,
     /// Looks at the texts of an index that has none yet.
@@ -37,16 +38,16 @@ pub(super) struct Intake<'a> {
 impl<'a> Intake<'a> {
     /// Begins with the index, or with an interrupted run.
     pub(super) fn new(
-        plan: &'a Plan<'a>,
+        request: &'a Request<'a>,
         index: Option<Index>,
-        begun: Option<Begun<'a>>,
+        run: Option<ActiveRun<'a>>,
     ) -> Result<Self, Failure> {
-        let short_texts = match begun {
+        let short_texts = match run {
             Some(_) => None,
-            None => ShortTexts::of_first(index.as_ref(), &plan.settings)?,
+            None => ShortTexts::of_first(index.as_ref(), &request.settings)?,
         };
         let (sources, read) = (Vec::new(), RecordsHash::default());
-        Ok(Self { plan, index, begun, failed: 0, short_texts, sources, read })
+        Ok(Self { request, index, run, failed: 0, short_texts, sources, read })
     }
 
     /// Judges all records. Ends early after a signal.
@@ -55,7 +56,7 @@ impl<'a> Intake<'a> {
         records: Records<InputRecord>,
         progress: &mut ProgressBar,
     ) -> Result<(), Failure> {
-        match self.plan.args.keep.is_ordered() {
+        match self.request.args.keep.is_ordered() {
             false => self.judge_as_read(records, progress)?,
             true => {
                 let (preferred, read) = self.read_all(records, progress)?;
@@ -65,11 +66,11 @@ impl<'a> Intake<'a> {
             }
         }
         // The input may be whole and empty: it still has outputs.
-        if self.begun.is_none() && self.failed == 0 && !interrupt::asked() {
+        if self.run.is_none() && self.failed == 0 && !interrupt::asked() {
             let run = self.begin()?;
-            self.begun = Some(run);
+            self.run = Some(run);
         }
-        if let Some(run) = &mut self.begun {
+        if let Some(run) = &mut self.run {
             run.deduplication.records = self.read;
         }
         Ok(())
@@ -89,14 +90,14 @@ impl<'a> Intake<'a> {
             }
             parsed.messages.iter().for_each(|message| progress.say(message));
             if parsed.source.head.is_some() || !parsed.good.is_empty() {
-                kept::check(self.plan.targets.out.as_ref(), &parsed.source)?;
+                kept::check(self.request.targets.out.as_ref(), &parsed.source)?;
             }
             if self.sources.last().is_none_or(|last| !last.is_like(&parsed.source)) {
                 self.sources.push(parsed.source);
             }
-            if self.begun.is_some() || !parsed.good.is_empty() {
+            if self.run.is_some() || !parsed.good.is_empty() {
                 let run = self.begin()?;
-                self.begun = Some(run.judge(parsed.good, progress)?);
+                self.run = Some(run.judge(parsed.good, progress)?);
             }
             progress.add(documents, parsed.bytes);
         }
@@ -104,10 +105,10 @@ impl<'a> Intake<'a> {
     }
 
     /// The run, which begins if it has not, and knows where the next records come from.
-    fn begin(&mut self) -> Result<Begun<'a>, Failure> {
-        let mut run = match self.begun.take() {
+    fn begin(&mut self) -> Result<ActiveRun<'a>, Failure> {
+        let mut run = match self.run.take() {
             Some(run) => run,
-            None => Begun::new(self.plan, self.index.take(), None)?,
+            None => ActiveRun::new(self.request, self.index.take(), None)?,
         };
         run.begin(self.sources.drain(..))?;
         Ok(run)
@@ -119,7 +120,7 @@ impl<'a> Intake<'a> {
         records: Records<InputRecord>,
         progress: &mut ProgressBar,
     ) -> Result<(InPreference, u64), Failure> {
-        let Plan { args, targets, settings, .. } = self.plan;
+        let Request { args, targets, settings, .. } = self.request;
         let mut preferred = Preferred::new();
         // One output takes records of one format, which is better known before they are judged.
         let mut fitting = Kept::create(None)?;
@@ -160,7 +161,7 @@ impl<'a> Intake<'a> {
 
     /// Judges records that are in the order of preference.
     fn judge_in_preference(&mut self, mut rest: InPreference, count: u64) -> Result<(), Failure> {
-        let progress = ProgressBar::of_documents(self.plan.global, count);
+        let progress = ProgressBar::of_documents(self.request.global, count);
         let progress = progress.named("judging, the preferred first");
         loop {
             let records = rest.by_ref().take(TOGETHER).collect::<Result<Vec<_>, _>>()?;
@@ -170,7 +171,7 @@ impl<'a> Intake<'a> {
             }
             let judged = records.len() as u64;
             let run = self.begin()?;
-            self.begun = Some(run.judge(records, &progress)?);
+            self.run = Some(run.judge(records, &progress)?);
             progress.add_documents(judged);
         }
     }

@@ -1,19 +1,20 @@
 //! `twindex dedup`: keep the records that are similar to no known document, and remember them.
 
+mod active_run;
 pub(crate) mod against;
-mod begun;
-mod chosen;
 mod circumstances;
 pub(crate) mod command;
 mod completion;
-mod course;
 pub(crate) mod deduplication;
 pub(crate) mod dry_run;
 mod intake;
+mod lifecycle;
 mod overwriting;
 mod preferred;
 mod records_hash;
 mod removal;
-mod repetition;
+mod repeated_stream;
 mod reporting;
+mod request;
 mod summary;
+mod write_chosen;

@@ -1,11 +1,11 @@
 //! Refuses to replace what another run has left unfinished, or has finished if this run would leave
 //! out what is known: records that it has kept are in its index, so no later run would keep them.
 
-use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::completion::read_again;
 use crate::commands::dedup::deduplication::{Counts, stored_outputs};
 use crate::commands::dedup::records_hash::RecordsHash;
+use crate::commands::dedup::request::Request;
 use crate::commands::outputs::choices::choices_path;
 use crate::commands::outputs::kept;
 use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile, partial_path};
@@ -25,23 +25,23 @@ use twindex::{DedupInput, DedupRun, Index, WriteTxn};
 /// If the input cannot be read twice, the latter shows only when it has been judged; then this
 /// returns what the earlier run has written.
 pub(crate) fn check(
-    plan: &Plan<'_>,
+    request: &Request<'_>,
     index: Option<&Index>,
     goes_on: bool,
 ) -> Result<Option<KeptBefore>, Failure> {
     if !goes_on {
-        check_inputs(plan, index)?;
-        index.map_or(Ok(()), |index| forget_progress(plan, index))?;
-        check_interrupted(plan, index)?;
+        check_inputs(request, index)?;
+        index.map_or(Ok(()), |index| forget_progress(request, index))?;
+        check_interrupted(request, index)?;
     }
-    index.map_or(Ok(None), |index| check_finished(plan, index, goes_on))
+    index.map_or(Ok(None), |index| check_finished(request, index, goes_on))
 }
 
 /// Fails if the output or the audit is a file in a folder of the input, and no run has written it:
 /// such a file is left out of the input, and would be lost.
-fn check_inputs(plan: &Plan<'_>, index: Option<&Index>) -> Result<(), Failure> {
-    let Some(file) = plan.targets.among(&plan.args.paths) else { return Ok(()) };
-    match index.map_or(Ok(None), |index| stored(plan, index))? {
+fn check_inputs(request: &Request<'_>, index: Option<&Index>) -> Result<(), Failure> {
+    let Some(file) = request.targets.among(&request.args.paths) else { return Ok(()) };
+    match index.map_or(Ok(None), |index| stored(request, index))? {
         Some(_) => Ok(()),
         None => Err(anyhow!("{}: is an input; write to another file", file.display()).into()),
     }
@@ -53,9 +53,9 @@ fn check_inputs(plan: &Plan<'_>, index: Option<&Index>) -> Result<(), Failure> {
 ///
 /// A run begins with a commit to its index. So a partial file is of another index if no run with
 /// this one was interrupted.
-fn check_interrupted(plan: &Plan<'_>, index: Option<&Index>) -> Result<(), Failure> {
-    let args = plan.args;
-    let left = left_by_interrupted(plan);
+fn check_interrupted(request: &Request<'_>, index: Option<&Index>) -> Result<(), Failure> {
+    let args = request.args;
+    let left = left_by_interrupted(request);
     let Some((first, _)) = left.first() else { return Ok(()) };
     let runs = match index {
         Some(index) => DedupRun::interrupted(&index.begin_write()?)?,
@@ -98,8 +98,8 @@ fn check_interrupted(plan: &Plan<'_>, index: Option<&Index>) -> Result<(), Failu
 
 /// The partial files of the output and of the audit that are there and hold something, and whether
 /// each is that of the audit.
-fn left_by_interrupted(plan: &Plan<'_>) -> Vec<(PathBuf, bool)> {
-    let (Some(out), Some(spool)) = (plan.targets.output_file(), plan.targets.spool()) else {
+fn left_by_interrupted(request: &Request<'_>) -> Vec<(PathBuf, bool)> {
+    let (Some(out), Some(spool)) = (request.targets.output_file(), request.targets.spool()) else {
         return Vec::new();
     };
     let outputs = [spool_path(&out), choices_path(&out), out].map(|place| (place, false));
@@ -121,11 +121,15 @@ fn of_another(place: &Path, run: &DedupRun) -> Failure {
 
 /// Fails if another run was interrupted after this one had been, and has left more in the partial
 /// files: a run that has kept nothing yet does not stop others from writing to its output.
-pub(crate) fn check_others(plan: &Plan<'_>, index: &Index, own: &DedupRun) -> Result<(), Failure> {
+pub(crate) fn check_others(
+    request: &Request<'_>,
+    index: &Index,
+    own: &DedupRun,
+) -> Result<(), Failure> {
     let (own_kept, own_audit) = stored_outputs(own);
     for run in DedupRun::interrupted(&index.begin_write()?)? {
         let (kept, audit) = stored_outputs(&run);
-        for (place, is_audit) in left_by_interrupted(plan) {
+        for (place, is_audit) in left_by_interrupted(request) {
             let (theirs, own) = if is_audit { (audit, own_audit) } else { (kept, own_kept) };
             if theirs.0 > own.0 && PartialFile::begins_with(&place, theirs)? {
                 return Err(of_another(&place, &run));
@@ -156,8 +160,8 @@ pub(crate) struct KeptBefore {
 
 impl KeptBefore {
     /// Whether the output is that of the run, as far as its progress tells.
-    fn is_still_there(&self, plan: &Plan<'_>) -> Result<bool, Failure> {
-        match (&plan.targets.out, &plan.targets.delivery) {
+    fn is_still_there(&self, request: &Request<'_>) -> Result<bool, Failure> {
+        match (&request.targets.out, &request.targets.delivery) {
             (Some(_), Some(delivery)) => delivery.is_there(self.progress),
             (Some(out), None) => kept::is_complete(out, self.progress),
             (None, _) => Ok(false),
@@ -181,8 +185,8 @@ impl KeptBefore {
 }
 
 /// The key under which is remembered what an output holds, whichever command has written it.
-fn key_of_output(plan: &Plan<'_>) -> ResumeKey {
-    let out = plan.args.output.as_deref().unwrap_or(Path::new(""));
+fn key_of_output(request: &Request<'_>) -> ResumeKey {
+    let out = request.args.output.as_deref().unwrap_or(Path::new(""));
     let absolute = if is_remote(out) { None } else { Target::absolute(out) };
     ResumeKey::default().with_path("output", absolute.as_deref().unwrap_or(out))
 }
@@ -193,21 +197,21 @@ fn key_of_output(plan: &Plan<'_>) -> ResumeKey {
 /// If an earlier run has written more records of the same input, their number stays: the user may
 /// have moved that output away, and may move it back.
 pub(crate) fn remember_kept(
-    plan: &Plan<'_>,
+    request: &Request<'_>,
     txn: &mut WriteTxn,
     run: &DedupRun,
     (lengths, fields): (Option<u64>, RecordsHash),
 ) -> Result<(), Failure> {
     let counts = Counts::of(run);
-    let known = if plan.args.skip_known { 0 } else { counts.unchanged };
+    let known = if request.args.skip_known { 0 } else { counts.unchanged };
     let input = run.judged();
-    let before = DedupRun::last_finished(txn, key_of_output(plan))?.as_ref().map(KeptBefore::of);
-    let more = before.filter(|before| !plan.replaces && before.input == input);
+    let before = DedupRun::last_finished(txn, key_of_output(request))?.as_ref().map(KeptBefore::of);
+    let more = before.filter(|before| !request.replaces && before.input == input);
     let records = counts.inserted() + known;
     let most = records.max(more.map_or(0, |before| before.most));
     let (progress, audit) = stored_outputs(run);
     let kept = KeptBefore { input, records, most, lengths, fields, progress, audit };
-    let mut run = run.clone().with_key(key_of_output(plan));
+    let mut run = run.clone().with_key(key_of_output(request));
     run.set_notes(kept.notes());
     Ok(run.remember(txn, "")?)
 }
@@ -215,12 +219,12 @@ pub(crate) fn remember_kept(
 /// Whether the output is of records with these fields, as far as it is known. It is that of a run
 /// with this input.
 pub(crate) fn has_same_fields(
-    plan: &Plan<'_>,
+    request: &Request<'_>,
     index: &Index,
     input: DedupInput,
     fields: RecordsHash,
 ) -> Result<bool, Failure> {
-    let before = stored(plan, index)?.filter(|before| before.input == input);
+    let before = stored(request, index)?.filter(|before| before.input == input);
     let known = before.map(|before| before.fields).filter(|known| known.0 != 0);
     Ok(known.is_none_or(|known| known == fields))
 }
@@ -228,31 +232,31 @@ pub(crate) fn has_same_fields(
 /// Fails if this run would leave out what is known of the records that an earlier run has written
 /// to the output, which would be lost.
 fn check_finished(
-    plan: &Plan<'_>,
+    request: &Request<'_>,
     index: &Index,
     goes_on: bool,
 ) -> Result<Option<KeptBefore>, Failure> {
-    let Plan { args, targets, .. } = *plan;
+    let Request { args, targets, .. } = *request;
     // A run that goes on has written files of its folder itself.
     let is_own = goes_on && targets.folder().is_some() && !targets.would_replace();
-    if !args.skip_known || plan.replaces || is_own {
+    if !args.skip_known || request.replaces || is_own {
         return Ok(None);
     }
-    let Some(mut before) = stored(plan, index)? else { return Ok(None) };
-    if before.records < before.most && !before.is_still_there(plan)? {
+    let Some(mut before) = stored(request, index)? else { return Ok(None) };
+    if before.records < before.most && !before.is_still_there(request)? {
         before.records = before.most;
     }
     if before.records == 0 || !targets.is_there()? {
         return Ok(None);
     }
-    let Some(lengths) = Circumstances::of(plan).lengths else { return Ok(Some(before)) };
+    let Some(lengths) = Circumstances::of(request).lengths else { return Ok(Some(before)) };
     if before.lengths.is_some_and(|before| before != lengths) {
         // The same records may have come in other files.
         return Ok(Some(before));
     }
-    match read_again(plan)?.input == before.input {
-        true if goes_on => Err(would_lose_by_going_on(plan, before)),
-        true => Err(would_lose(plan, before, false)),
+    match read_again(request)?.input == before.input {
+        true if goes_on => Err(would_lose_by_going_on(request, before)),
+        true => Err(would_lose(request, before, false)),
         false => Ok(None),
     }
 }
@@ -261,25 +265,26 @@ fn check_finished(
 /// run, which was interrupted after it had judged all records. The output may have been moved away
 /// when this run began, and back when it was interrupted.
 pub(crate) fn more_before(
-    plan: &Plan<'_>,
+    request: &Request<'_>,
     index: &Index,
     run: &DedupRun,
 ) -> Result<Option<KeptBefore>, Failure> {
-    if !plan.args.skip_known || plan.replaces {
+    if !request.args.skip_known || request.replaces {
         return Ok(None);
     }
     let inserted = Counts::of(run).inserted();
-    let before = stored(plan, index)?.map(|before| KeptBefore { records: before.most, ..before });
+    let before =
+        stored(request, index)?.map(|before| KeptBefore { records: before.most, ..before });
     Ok(before.filter(|before| before.input == run.judged() && before.records > inserted))
 }
 
 /// Fails if completing an interrupted run would replace such an output.
 pub(crate) fn check_completion(
-    plan: &Plan<'_>,
+    request: &Request<'_>,
     before: KeptBefore,
     run: &DedupRun,
 ) -> Result<(), Failure> {
-    let Plan { args, targets, .. } = *plan;
+    let Request { args, targets, .. } = *request;
     let loses = match &targets.delivery {
         // What is chosen is compared with the output when it is written.
         None if args.keep.is_ordered() && targets.folder().is_none() => false,
@@ -287,15 +292,15 @@ pub(crate) fn check_completion(
         None => targets.would_replace(),
         Some(delivery) => targets.is_there()? && !delivery.is_there(stored_outputs(run).0)?,
     };
-    if loses { Err(would_lose_by_going_on(plan, before)) } else { Ok(()) }
+    if loses { Err(would_lose_by_going_on(request, before)) } else { Ok(()) }
 }
 
 /// The error for an interrupted run that would replace an output that has more of its records.
-pub(crate) fn would_lose_by_going_on(plan: &Plan<'_>, before: KeptBefore) -> Failure {
+pub(crate) fn would_lose_by_going_on(request: &Request<'_>, before: KeptBefore) -> Failure {
     anyhow!(
         "{}: an earlier run has written {} to it, and the interrupted run would replace it by what \
          was not known; move it elsewhere, and run the command again",
-        plan.args.output.as_deref().unwrap_or(Path::new("")).display(),
+        request.args.output.as_deref().unwrap_or(Path::new("")).display(),
         count(before.records, "record"),
     )
     .into()
@@ -303,8 +308,8 @@ pub(crate) fn would_lose_by_going_on(plan: &Plan<'_>, before: KeptBefore) -> Fai
 
 /// The error for a run that would write fewer records of the same input than an earlier one.
 /// `committed` says that the index has some of its records.
-pub(crate) fn would_lose(plan: &Plan<'_>, before: KeptBefore, committed: bool) -> Failure {
-    let out = plan.args.output.as_deref().unwrap_or(Path::new(""));
+pub(crate) fn would_lose(request: &Request<'_>, before: KeptBefore, committed: bool) -> Failure {
+    let out = request.args.output.as_deref().unwrap_or(Path::new(""));
     let first = if committed { "; the first of them are in the index now" } else { "" };
     anyhow!(
         "{}: an earlier run has written {} to it, of the same input; --skip-known would leave out \
@@ -318,10 +323,10 @@ pub(crate) fn would_lose(plan: &Plan<'_>, before: KeptBefore, committed: bool) -
 
 /// Deletes what has told how far the output of a finished run was, and its copy of a printed audit,
 /// if that run was killed before it could do so.
-pub(crate) fn forget_progress(plan: &Plan<'_>, index: &Index) -> Result<(), Failure> {
-    let targets = plan.targets;
+pub(crate) fn forget_progress(request: &Request<'_>, index: &Index) -> Result<(), Failure> {
+    let targets = request.targets;
     let (Some(out), Some(spool)) = (targets.output_file(), targets.spool()) else { return Ok(()) };
-    let Some(before) = stored(plan, index)? else { return Ok(()) };
+    let Some(before) = stored(request, index)? else { return Ok(()) };
     // A run that has judged all its records and was killed before its end still needs it.
     let interrupted = DedupRun::interrupted(&index.begin_write()?)?;
     if interrupted.iter().any(|run| stored_outputs(run) == (before.progress, before.audit)) {
@@ -345,7 +350,7 @@ pub(crate) fn forget_progress(plan: &Plan<'_>, index: &Index) -> Result<(), Fail
 }
 
 /// What an earlier run has written to the output, if any has.
-fn stored(plan: &Plan<'_>, index: &Index) -> Result<Option<KeptBefore>, Failure> {
-    let run = DedupRun::last_finished(&index.begin_write()?, key_of_output(plan))?;
+fn stored(request: &Request<'_>, index: &Index) -> Result<Option<KeptBefore>, Failure> {
+    let run = DedupRun::last_finished(&index.begin_write()?, key_of_output(request))?;
     Ok(run.as_ref().map(KeptBefore::of))
 }

@@ -1,9 +1,9 @@
 //! The report of a run of `dedup`: gathered from its audit, its index and its input.
 
-use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::deduplication::Counts;
 use crate::commands::dedup::removal::Remove;
+use crate::commands::dedup::request::Request;
 use crate::commands::dedup::summary::Summary;
 use crate::commands::outputs::audit::Audit;
 use crate::commands::outputs::partial_file::partial_path;
@@ -34,27 +34,27 @@ pub(super) fn check(args: &Dedup) -> Result<(), Failure> {
 /// Gathers what the report tells from the audit of this run, which is synced. `None` if no report
 /// is asked for.
 pub(super) fn of_audit(
-    plan: &Plan<'_>,
+    request: &Request<'_>,
     index: &Index,
     audit: &mut Audit,
     counts: &Counts,
 ) -> Result<Option<Findings>, Failure> {
     let mut removed = AuditLines(|read: &mut ReadLines<'_>| audit.read(read));
-    gathered(plan, index, &mut removed, counts)
+    gathered(request, index, &mut removed, counts)
 }
 
 /// Gathers what the report tells from the file that keeps the audit of an earlier run. Says so if
 /// there is none.
 pub(super) fn of_file(
-    plan: &Plan<'_>,
+    request: &Request<'_>,
     index: &Index,
     counts: &Counts,
 ) -> Result<Option<Findings>, Failure> {
-    let (Some(spool), Some(report)) = (plan.targets.spool(), &plan.args.report) else {
+    let (Some(spool), Some(report)) = (request.targets.spool(), &request.args.report) else {
         return Ok(None);
     };
     // The audit that was asked for has its name; any other has it only while a run lasts.
-    let place = match plan.targets.audit_is_file() {
+    let place = match request.targets.audit_is_file() {
         true => spool.clone(),
         false => partial_path(&spool),
     };
@@ -67,16 +67,16 @@ pub(super) fn of_file(
         return Ok(None);
     }
     let read = |read: &mut ReadLines<'_>| Audit::read_file(&place, &spool, read);
-    gathered(plan, index, &mut AuditLines(read), counts)
+    gathered(request, index, &mut AuditLines(read), counts)
 }
 
 fn gathered(
-    plan: &Plan<'_>,
+    request: &Request<'_>,
     index: &Index,
     removed: &mut dyn RemovedRecords,
     counts: &Counts,
 ) -> Result<Option<Findings>, Failure> {
-    let Plan { args, global, outputs, settings, .. } = *plan;
+    let Request { args, global, outputs, settings, .. } = *request;
     if args.report.is_none() {
         return Ok(None);
     }
@@ -94,9 +94,9 @@ fn gathered(
         removed,
         has_removed: false,
         snapshot: &index.snapshot()?,
-        others: plan.against,
+        others: request.against,
         newest: counts.added + counts.replaced,
-        threshold: plan.threshold,
+        threshold: request.threshold,
         simple: args.removal.remove == Remove::Similar,
         estimate: args.estimate,
         input,
@@ -106,12 +106,12 @@ fn gathered(
 
 /// Writes the report.
 pub(super) fn write(
-    plan: &Plan<'_>,
+    request: &Request<'_>,
     summary: &Summary,
     (counts, failed): (&Counts, u64),
     findings: &Findings,
 ) -> Result<(), Failure> {
-    let Plan { args, settings, threshold, .. } = *plan;
+    let Request { args, settings, threshold, .. } = *request;
     let Some(path) = &args.report else { return Ok(()) };
     let Counts { added, replaced, unchanged, duplicates, empty, bytes: read, spared, .. } = *counts;
     let all = added + replaced + unchanged + duplicates;

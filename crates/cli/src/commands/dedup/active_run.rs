@@ -1,31 +1,22 @@
 //! What a run of `dedup` makes with its first good record: the index, its outputs, its progress.
 
-use crate::commands::dedup::chosen;
 use crate::commands::dedup::circumstances::Circumstances;
-use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::completion::forget;
-use crate::commands::dedup::deduplication::{
-    Counts, Deduplication, InputRecord, begin_and_commit, set_stored_output,
-};
-use crate::commands::dedup::overwriting::{self, KeptBefore};
+use crate::commands::dedup::deduplication::{Counts, Deduplication, InputRecord, begin_and_commit};
+use crate::commands::dedup::overwriting;
 use crate::commands::dedup::reporting;
-use crate::commands::outputs::choices::Choices;
+use crate::commands::dedup::request::Request;
+use crate::commands::dedup::write_chosen;
 use crate::commands::outputs::kept::Kept;
-use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile};
-use crate::commands::outputs::targets::Targets;
+use crate::commands::outputs::partial_file::PartialFile;
 use crate::report::{Findings, Histogram};
 use crate::run::failure::Failure;
-use crate::run::global_options::GlobalOptions;
-use crate::run::opening;
 use crate::run::records::Source;
-use crate::run::resume_key::ResumeKey;
 use crate::terminal::interrupt;
 use crate::terminal::output::count;
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
-use std::path::Path;
-use std::time::Instant;
-use twindex::{DedupRun, Index, Insertion, Settings, Snapshot, WriteTxn};
+use twindex::{DedupRun, Index, WriteTxn};
 
 /// The most records that the run judges together, and between two checks for an interrupt.
 const RECORDS_PER_SLICE: usize = 1 << 12;
@@ -36,33 +27,8 @@ const RECORDS_PER_SLICE: usize = 1 << 12;
 const COMMIT_RECORDS: usize = 50_000;
 const COMMIT_BYTES: u64 = 256 << 20;
 
-/// What a run is asked to do.
-pub(crate) struct Plan<'a> {
-    /// When the command began.
-    pub(crate) start: Instant,
-    pub(crate) global: &'a GlobalOptions,
-    pub(crate) args: &'a Dedup,
-    pub(crate) targets: &'a Targets,
-    /// The same, also if this run writes none of them: they are no inputs.
-    pub(crate) outputs: &'a Targets,
-    /// Where the index is: in a dry run, a copy.
-    pub(crate) place: &'a Path,
-    /// The settings of the index, which may not exist yet.
-    pub(crate) settings: Settings,
-    /// The similarity from which a record is a duplicate.
-    pub(crate) threshold: f64,
-    pub(crate) against: &'a [&'a Snapshot],
-    pub(crate) key: ResumeKey,
-    /// Whether the output may be replaced by less: --restart was given, now or when the run that
-    /// was interrupted began.
-    pub(crate) replaces: bool,
-    /// What an earlier run has written to the output, if this run leaves out what is known and has
-    /// an input that cannot be read twice.
-    pub(crate) kept_before: Option<KeptBefore>,
-}
-
 /// A run that has an index and outputs.
-pub(crate) struct Begun<'a> {
+pub(crate) struct ActiveRun<'a> {
     pub(crate) index: Index,
     pub(crate) txn: WriteTxn,
     pub(crate) deduplication: Deduplication<'a>,
@@ -71,25 +37,25 @@ pub(crate) struct Begun<'a> {
     committed: bool,
 }
 
-impl<'a> Begun<'a> {
+impl<'a> ActiveRun<'a> {
     /// Creates the index if there is none, and starts the outputs, or goes on with those of an
     /// interrupted run.
     pub(crate) fn new(
-        plan: &'a Plan<'a>,
+        request: &'a Request<'a>,
         index: Option<Index>,
         interrupted: Option<DedupRun>,
     ) -> Result<Self, Failure> {
         let index = match index {
             Some(index) => index,
             None => {
-                plan.targets.try_out()?;
-                plan.create()?
+                request.targets.try_out()?;
+                request.create()?
             }
         };
         // This call checks the settings, so it runs before anything is written.
-        let recall = plan.recall(&index)?;
+        let recall = request.recall(&index)?;
         let committed = interrupted.is_some();
-        let deduplication = Deduplication::begin(plan, interrupted, &index)?;
+        let deduplication = Deduplication::begin(request, interrupted, &index)?;
         let txn = index.begin_write()?;
         Ok(Self { index, txn, deduplication, recall, committed })
     }
@@ -109,8 +75,8 @@ impl<'a> Begun<'a> {
         records: Vec<InputRecord>,
         progress: &ProgressBar,
     ) -> Result<Self, Failure> {
-        let plan = self.deduplication.plan;
-        let (batch, most_bytes) = match plan.args.batch {
+        let request = self.deduplication.request;
+        let (batch, most_bytes) = match request.args.batch {
             Some(records) => (records as usize, u64::MAX),
             None => (COMMIT_RECORDS, COMMIT_BYTES),
         };
@@ -124,7 +90,7 @@ impl<'a> Begun<'a> {
                 }
                 return Err(failure);
             }
-            if let Err(refused) = self.deduplication.guard.check(&plan.args.index) {
+            if let Err(refused) = self.deduplication.guard.check(&request.args.index) {
                 self.discard()?;
                 return Err(refused);
             }
@@ -135,7 +101,7 @@ impl<'a> Begun<'a> {
                 self.txn.commit()?;
                 self.committed = true;
                 self.deduplication.kept.committed()?;
-                if plan.global.verbose {
+                if request.global.verbose {
                     let records = count(self.deduplication.run.given().len(), "record");
                     progress.note(&format!("committed {records}"));
                 }
@@ -162,10 +128,10 @@ impl<'a> Begun<'a> {
         report: impl FnOnce(&Counts, Findings) -> Result<(), Failure>,
     ) -> Result<(Counts, Option<Histogram>), Failure> {
         let Self { index, mut txn, mut deduplication, committed, .. } = self;
-        let plan = deduplication.plan;
+        let request = deduplication.request;
         if !interrupted && deduplication.repeats_a_stream() {
             drop(txn);
-            let place = plan.args.index.display();
+            let place = request.args.index.display();
             let records = count(deduplication.run.given().len(), "record");
             let error = anyhow!(
                 "{place}: the {records} without ids are those of an earlier run, so nothing would \
@@ -179,9 +145,9 @@ impl<'a> Begun<'a> {
             drop(txn);
             let kept_any = committed && deduplication.counts.inserted() > 0;
             deduplication.discard(&index)?;
-            return Err(overwriting::would_lose(plan, before, kept_any));
+            return Err(overwriting::would_lose(request, before, kept_any));
         }
-        let now = (!interrupted).then(|| Circumstances::of(plan));
+        let now = (!interrupted).then(|| Circumstances::of(request));
         deduplication.store(&mut txn, now.as_ref())?;
         txn.commit()?;
         progress.finish();
@@ -190,22 +156,22 @@ impl<'a> Begun<'a> {
             return Ok((deduplication.counts, None));
         }
         let Deduplication { kept, mut audit, run, counts, similarities, .. } = deduplication;
-        if let Some(findings) = reporting::of_audit(plan, &index, &mut audit, &counts)? {
+        if let Some(findings) = reporting::of_audit(request, &index, &mut audit, &counts)? {
             report(&counts, findings)?;
         }
         // If the process is killed before `end` commits, the next run completes these steps.
         index.flush()?;
         let spool = audit.finish()?;
         let content = match kept {
-            Kept::Choices(choices) => chosen::write(plan, *choices, None)?,
+            Kept::Choices(choices) => write_chosen::write(request, *choices, None)?,
             kept => kept.finish()?,
         };
-        plan.targets.deliver()?;
-        if plan.targets.output_file().is_some() {
-            plan.end(&index, run, content, now.and_then(|now| now.key))?;
+        request.targets.deliver()?;
+        if request.targets.output_file().is_some() {
+            request.end(&index, run, content, now.and_then(|now| now.key))?;
         }
         spool.map_or(Ok(()), PartialFile::discard)?;
-        plan.targets.clean_up()?;
+        request.targets.clean_up()?;
         Ok((counts, similarities))
     }
 }
@@ -216,78 +182,12 @@ impl Deduplication<'_> {
     fn discard(self, index: &Index) -> Result<(), Failure> {
         // If the process is killed now, what is left of the files is that of a run that has judged
         // nothing, so the next run replaces it.
-        let run = match self.plan.targets.output_file() {
-            Some(_) => begin_and_commit(self.plan, index)?,
+        let run = match self.request.targets.output_file() {
+            Some(_) => begin_and_commit(self.request, index)?,
             None => self.run,
         };
         self.kept.discard()?;
         self.audit.discard()?;
         forget(index, run)
-    }
-}
-
-impl Plan<'_> {
-    /// The probability that a duplicate at the threshold is found.
-    pub(crate) fn recall(&self, index: &Index) -> Result<f64, Failure> {
-        let mut txn = index.begin_write()?;
-        Ok(self.insertion(&mut txn).recall()?)
-    }
-
-    /// Begins to judge records as the run is asked to.
-    pub(crate) fn insertion<'t>(&'t self, txn: &'t mut WriteTxn) -> Insertion<'t> {
-        let removal = &self.args.removal;
-        if removal.remove.is_by_passages() {
-            return removal.of_passages(txn.insertion());
-        }
-        let insertion = txn.insertion().unless_similar(self.threshold).against(self.against);
-        let most = self.args.max_candidates as usize;
-        removal.of_similar(insertion.estimate(self.args.estimate).max_candidates(most))
-    }
-
-    /// Ends a run whose output is complete, and remembers it with the key of its circumstances, if
-    /// there is one. `content` is that of the output, if the last commit has not told it.
-    pub(crate) fn end(
-        &self,
-        index: &Index,
-        mut run: DedupRun,
-        content: Option<LengthAndHash>,
-        circumstances: Option<ResumeKey>,
-    ) -> Result<(), Failure> {
-        let mut txn = index.begin_write()?;
-        if let Some(content) = content {
-            set_stored_output(&mut run, content);
-        }
-        match circumstances {
-            Some(circumstances) => run.remember(&mut txn, circumstances)?,
-            None => run.finish(&mut txn)?,
-        }
-        Ok(txn.commit()?)
-    }
-
-    /// Starts the output. Of records in an order of preference, it notes which are kept.
-    pub(crate) fn create_kept(&self) -> Result<Kept, Failure> {
-        match &self.targets.out {
-            Some(_) if self.args.keep.is_ordered() && self.targets.writes() => {
-                let choices = Choices::create(self.targets.output_file().as_deref())?;
-                Ok(Kept::Choices(Box::new(choices)))
-            }
-            out => Kept::create(out.as_ref()),
-        }
-    }
-
-    /// Continues the output of an interrupted run; `None` if it has changed.
-    pub(crate) fn resume_kept(&self, content: LengthAndHash) -> Result<Option<Kept>, Failure> {
-        match self.targets.output_file() {
-            Some(file) if self.args.keep.is_ordered() => {
-                let choices = Choices::resume(&file, content)?;
-                Ok(choices.map(|choices| Kept::Choices(Box::new(choices))))
-            }
-            _ => Kept::resume(self.targets.out.as_ref(), content),
-        }
-    }
-
-    /// Creates the index.
-    fn create(&self) -> Result<Index, Failure> {
-        opening::create(self.global, self.place, &self.settings)
     }
 }

@@ -1,8 +1,8 @@
 //! Writes the records that a run in an order of preference has chosen, in the order of the input.
 
-use crate::commands::dedup::begun::Plan;
 use crate::commands::dedup::command::Purpose;
 use crate::commands::dedup::overwriting::{KeptBefore, would_lose_by_going_on};
+use crate::commands::dedup::request::Request;
 use crate::commands::outputs::choices::{Choice, Choices};
 use crate::commands::outputs::kept::Kept;
 use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile};
@@ -21,11 +21,11 @@ use anyhow::{Context, anyhow};
 /// Fails if a chosen record is not there any more, if the user interrupts, or if the output is
 /// there with another content and more records.
 pub(super) fn write(
-    plan: &Plan<'_>,
+    request: &Request<'_>,
     choices: Choices,
     before: Option<KeptBefore>,
 ) -> Result<Option<LengthAndHash>, Failure> {
-    let Plan { args, targets, settings, global, .. } = *plan;
+    let Request { args, targets, settings, global, .. } = *request;
     let mut chosen = choices.sorted()?;
     let mut next = || chosen.next().transpose().context("a temporary file");
     let mut kept = Kept::create(targets.out.as_ref())?;
@@ -68,7 +68,7 @@ pub(super) fn write(
         && targets.is_there()?
         && PartialFile::content_of(file)? != content
     {
-        return Err(would_lose_by_going_on(plan, before));
+        return Err(would_lose_by_going_on(request, before));
     }
     Ok(kept.finish()?.or(content))
 }

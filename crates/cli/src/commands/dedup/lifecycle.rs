@@ -1,12 +1,13 @@
 //! The course of a run of `dedup`: what earlier runs have left for it, judging, and its end.
 
-use crate::commands::dedup::begun::{Begun, Plan};
+use crate::commands::dedup::active_run::ActiveRun;
 use crate::commands::dedup::command::Purpose;
 use crate::commands::dedup::completion;
 use crate::commands::dedup::deduplication::{Counts, replaces};
 use crate::commands::dedup::intake::Intake;
 use crate::commands::dedup::overwriting;
 use crate::commands::dedup::reporting;
+use crate::commands::dedup::request::Request;
 use crate::commands::dedup::summary::{Ended, Replaced, Summary, sum_up};
 use crate::commands::outputs::targets::Targets;
 use crate::report::Histogram;
@@ -49,100 +50,104 @@ struct Judged {
 
 /// Runs from the beginning to the end. `silent` are targets that write no file.
 pub(super) fn run<'a>(
-    mut plan: Plan<'a>,
+    mut request: Request<'a>,
     silent: &'a Targets,
     index: Option<Index>,
 ) -> Result<Ending, Failure> {
     let (mut interrupted, mut finished) = (None, None);
-    match earlier(&mut plan, index.as_ref())? {
+    match earlier(&mut request, index.as_ref())? {
         Earlier::Ended(ending) => return Ok(ending),
         Earlier::Finished(results) => {
-            plan.targets = silent;
+            request.targets = silent;
             finished = Some(results);
         }
         Earlier::Interrupted(run) => interrupted = Some(run),
         Earlier::Nothing => {}
     }
     if finished.is_none() {
-        plan.kept_before = overwriting::check(&plan, index.as_ref(), interrupted.is_some())?;
+        request.kept_before = overwriting::check(&request, index.as_ref(), interrupted.is_some())?;
     }
-    judge(&plan, index, interrupted, finished)
+    judge(&request, index, interrupted, finished)
 }
 
 /// Finds what earlier runs have left. Completes a run that was interrupted after it had judged all
 /// its records.
-fn earlier(plan: &mut Plan<'_>, index: Option<&Index>) -> Result<Earlier, Failure> {
+fn earlier(request: &mut Request<'_>, index: Option<&Index>) -> Result<Earlier, Failure> {
     let Some(index) = index else { return Ok(Earlier::Nothing) };
-    let args = plan.args;
-    if plan.targets.output_file().is_some() && !args.restart {
-        let run = DedupRun::resume(&index.begin_write()?, &plan.key)?;
-        plan.replaces = run.as_ref().is_some_and(replaces);
+    let args = request.args;
+    if request.targets.output_file().is_some() && !args.restart {
+        let run = DedupRun::resume(&index.begin_write()?, &request.key)?;
+        request.replaces = run.as_ref().is_some_and(replaces);
         if let Some(run) = &run {
-            overwriting::check_others(plan, index, run)?;
+            overwriting::check_others(request, index, run)?;
         }
         match run {
             Some(run) if run.is_judged() => {
-                if let Some(ending) = complete(plan, index, run)? {
+                if let Some(ending) = complete(request, index, run)? {
                     return Ok(Earlier::Ended(ending));
                 }
-                plan.replaces = false;
+                request.replaces = false;
             }
             // A run that was interrupted at its very beginning has left nothing to go on with.
             Some(run) if !run.judged().is_empty() => return Ok(Earlier::Interrupted(run)),
             _ => {}
         }
     }
-    let Some((counts, failed)) = completion::finished(plan, index)? else {
+    let Some((counts, failed)) = completion::finished(request, index)? else {
         return Ok(Earlier::Nothing);
     };
     if args.touch {
         return Ok(Earlier::Finished((counts, failed)));
     }
     let results = (&counts, failed);
-    let summary = summary_of(plan, results, Some(plan.recall(index)?), Ended::Already);
-    if let Some(findings) = reporting::of_file(plan, index, &counts)? {
-        reporting::write(plan, &summary, results, &findings)?;
+    let summary = summary_of(request, results, Some(request.recall(index)?), Ended::Already);
+    if let Some(findings) = reporting::of_file(request, index, &counts)? {
+        reporting::write(request, &summary, results, &findings)?;
     }
-    Ok(Earlier::Ended(end(plan, failed, &summary)))
+    Ok(Earlier::Ended(end(request, failed, &summary)))
 }
 
 /// Completes a run that has judged all its records. Returns `None` if the input of this command is
 /// another one.
-fn complete(plan: &Plan<'_>, index: &Index, run: DedupRun) -> Result<Option<Ending>, Failure> {
+fn complete(
+    request: &Request<'_>,
+    index: &Index,
+    run: DedupRun,
+) -> Result<Option<Ending>, Failure> {
     let counts = Counts::of(&run);
-    let recall = plan.recall(index)?;
-    let tell = |failed| summary_of(plan, (&counts, failed), Some(recall), Ended::Done);
+    let recall = request.recall(index)?;
+    let tell = |failed| summary_of(request, (&counts, failed), Some(recall), Ended::Done);
     // The report has the summary that is printed.
     let mut summary = None;
     let report = |failed: u64, findings| {
-        reporting::write(plan, summary.insert(tell(failed)), (&counts, failed), &findings)
+        reporting::write(request, summary.insert(tell(failed)), (&counts, failed), &findings)
     };
-    let failed = completion::complete(plan, index, run, report)?;
-    Ok(failed.map(|failed| end(plan, failed, &summary.unwrap_or_else(|| tell(failed)))))
+    let failed = completion::complete(request, index, run, report)?;
+    Ok(failed.map(|failed| end(request, failed, &summary.unwrap_or_else(|| tell(failed)))))
 }
 
 /// Judges the input, and ends the run. `finished` are the results of a run that has finished
 /// before with this input.
 fn judge(
-    plan: &Plan<'_>,
+    request: &Request<'_>,
     mut index: Option<Index>,
     interrupted: Option<DedupRun>,
     finished: Option<Results>,
 ) -> Result<Ending, Failure> {
-    let Plan { global, args, outputs, settings, threshold, .. } = *plan;
-    let begun = match interrupted {
-        Some(run) => Some(Begun::new(plan, index.take(), Some(run))?),
+    let Request { global, args, outputs, settings, threshold, .. } = *request;
+    let run = match interrupted {
+        Some(run) => Some(ActiveRun::new(request, index.take(), Some(run))?),
         None => None,
     };
     announce_standard_input(global, &args.paths);
     let purpose = Purpose::Judge(settings.sketcher()?);
     let records = args.records(outputs, &settings, purpose, global.quiet)?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
-    let mut intake = Intake::new(plan, index, begun)?;
+    let mut intake = Intake::new(request, index, run)?;
     intake.judge_all(records, &mut progress)?;
-    let Intake { begun, failed, mut short_texts, .. } = intake;
+    let Intake { run, failed, mut short_texts, .. } = intake;
     let interrupted = interrupt::asked();
-    let judged = finish(plan, begun, (failed, interrupted), finished, &progress)?;
+    let judged = finish(request, run, (failed, interrupted), finished, &progress)?;
     progress.finish();
     if interrupted {
         judged.summary.print(global);
@@ -160,7 +165,7 @@ fn judge(
     }
     judged.replaced.tell();
     let (counts, failed) = judged.results;
-    let ending = end(plan, failed, &judged.summary);
+    let ending = end(request, failed, &judged.summary);
     if let Some(similarities) = judged.similarities.filter(|_| counts.duplicates > 0) {
         let bars = bars(&similarities.above(threshold));
         drawing(global, &format!("similarities of what was removed: {threshold} {bars} 1"));
@@ -171,8 +176,8 @@ fn judge(
 /// Finishes a run that has judged its input, or was interrupted. If no record was good, nothing has
 /// begun.
 fn finish(
-    plan: &Plan<'_>,
-    begun: Option<Begun<'_>>,
+    request: &Request<'_>,
+    run: Option<ActiveRun<'_>>,
     (failed, interrupted): (u64, bool),
     finished: Option<Results>,
     progress: &ProgressBar,
@@ -186,10 +191,10 @@ fn finish(
     };
     let tell = |counts: &Counts, recall| {
         let results = finished.unwrap_or((*counts, failed));
-        (results, summary_of(plan, (&results.0, results.1), recall, ended))
+        (results, summary_of(request, (&results.0, results.1), recall, ended))
     };
-    let Some(run) = begun else {
-        if plan.args.report.is_some() && !interrupted {
+    let Some(run) = run else {
+        if request.args.report.is_some() && !interrupted {
             message("no report is written: no record could be read");
         }
         let (results, summary) = tell(&Counts::default(), None);
@@ -202,7 +207,7 @@ fn finish(
     let mut told = None;
     let report = |counts: &Counts, findings| {
         let ((counts, failed), summary) = told.insert(tell(counts, Some(recall)));
-        reporting::write(plan, summary, (counts, *failed), &findings)
+        reporting::write(request, summary, (counts, *failed), &findings)
     };
     let (counts, similarities) = run.finish(interrupted, progress, report)?;
     let (results, summary) = told.unwrap_or_else(|| tell(&counts, Some(recall)));
@@ -210,16 +215,16 @@ fn finish(
 }
 
 fn summary_of(
-    plan: &Plan<'_>,
+    request: &Request<'_>,
     (counts, failed): (&Counts, u64),
     recall: Option<f64>,
     ended: Ended,
 ) -> Summary {
-    sum_up(plan.args, counts, failed, recall, plan.start.elapsed().as_secs_f64(), ended)
+    sum_up(request.args, counts, failed, recall, request.start.elapsed().as_secs_f64(), ended)
 }
 
 /// Prints the summary, and says how the command ends.
-fn end(plan: &Plan<'_>, failed: u64, summary: &Summary) -> Ending {
-    summary.print(plan.global);
+fn end(request: &Request<'_>, failed: u64, summary: &Summary) -> Ending {
+    summary.print(request.global);
     if failed > 0 { Ending::SomeFailed } else { Ending::Done }
 }

@@ -1,0 +1,107 @@
+//! What a run of `dedup` is asked to do, and how that is asked of the library and of the outputs.
+
+use crate::commands::dedup::command::Dedup;
+use crate::commands::dedup::deduplication::set_stored_output;
+use crate::commands::dedup::overwriting::KeptBefore;
+use crate::commands::outputs::choices::Choices;
+use crate::commands::outputs::kept::Kept;
+use crate::commands::outputs::partial_file::LengthAndHash;
+use crate::commands::outputs::targets::Targets;
+use crate::run::failure::Failure;
+use crate::run::global_options::GlobalOptions;
+use crate::run::opening;
+use crate::run::resume_key::ResumeKey;
+use std::path::Path;
+use std::time::Instant;
+use twindex::{DedupRun, Index, Insertion, Settings, Snapshot, WriteTxn};
+
+/// What a run is asked to do.
+pub(crate) struct Request<'a> {
+    /// When the command began.
+    pub(crate) start: Instant,
+    pub(crate) global: &'a GlobalOptions,
+    pub(crate) args: &'a Dedup,
+    pub(crate) targets: &'a Targets,
+    /// The same, also if this run writes none of them: they are no inputs.
+    pub(crate) outputs: &'a Targets,
+    /// Where the index is: in a dry run, a copy.
+    pub(crate) place: &'a Path,
+    /// The settings of the index, which may not exist yet.
+    pub(crate) settings: Settings,
+    /// The similarity from which a record is a duplicate.
+    pub(crate) threshold: f64,
+    pub(crate) against: &'a [&'a Snapshot],
+    pub(crate) key: ResumeKey,
+    /// Whether the output may be replaced by less: --restart was given, now or when the run that
+    /// was interrupted began.
+    pub(crate) replaces: bool,
+    /// What an earlier run has written to the output, if this run leaves out what is known and has
+    /// an input that cannot be read twice.
+    pub(crate) kept_before: Option<KeptBefore>,
+}
+
+impl Request<'_> {
+    /// The probability that a duplicate at the threshold is found.
+    pub(crate) fn recall(&self, index: &Index) -> Result<f64, Failure> {
+        let mut txn = index.begin_write()?;
+        Ok(self.insertion(&mut txn).recall()?)
+    }
+
+    /// Begins to judge records as the run is asked to.
+    pub(crate) fn insertion<'t>(&'t self, txn: &'t mut WriteTxn) -> Insertion<'t> {
+        let removal = &self.args.removal;
+        if removal.remove.is_by_passages() {
+            return removal.of_passages(txn.insertion());
+        }
+        let insertion = txn.insertion().unless_similar(self.threshold).against(self.against);
+        let most = self.args.max_candidates as usize;
+        removal.of_similar(insertion.estimate(self.args.estimate).max_candidates(most))
+    }
+
+    /// Ends a run whose output is complete, and remembers it with the key of its circumstances, if
+    /// there is one. `content` is that of the output, if the last commit has not told it.
+    pub(crate) fn end(
+        &self,
+        index: &Index,
+        mut run: DedupRun,
+        content: Option<LengthAndHash>,
+        circumstances: Option<ResumeKey>,
+    ) -> Result<(), Failure> {
+        let mut txn = index.begin_write()?;
+        if let Some(content) = content {
+            set_stored_output(&mut run, content);
+        }
+        match circumstances {
+            Some(circumstances) => run.remember(&mut txn, circumstances)?,
+            None => run.finish(&mut txn)?,
+        }
+        Ok(txn.commit()?)
+    }
+
+    /// Starts the output. Of records in an order of preference, it notes which are kept.
+    pub(crate) fn create_kept(&self) -> Result<Kept, Failure> {
+        match &self.targets.out {
+            Some(_) if self.args.keep.is_ordered() && self.targets.writes() => {
+                let choices = Choices::create(self.targets.output_file().as_deref())?;
+                Ok(Kept::Choices(Box::new(choices)))
+            }
+            out => Kept::create(out.as_ref()),
+        }
+    }
+
+    /// Continues the output of an interrupted run; `None` if it has changed.
+    pub(crate) fn resume_kept(&self, content: LengthAndHash) -> Result<Option<Kept>, Failure> {
+        match self.targets.output_file() {
+            Some(file) if self.args.keep.is_ordered() => {
+                let choices = Choices::resume(&file, content)?;
+                Ok(choices.map(|choices| Kept::Choices(Box::new(choices))))
+            }
+            _ => Kept::resume(self.targets.out.as_ref(), content),
+        }
+    }
+
+    /// Creates the index.
+    pub(crate) fn create(&self) -> Result<Index, Failure> {
+        opening::create(self.global, self.place, &self.settings)
+    }
+}
