@@ -332,6 +332,17 @@ impl DedupRun {
         }
     }
 
+    /// Stores other notes of a run that was [interrupted](Self::resume). Its progress stays.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] or [`Error::Storage`] if writing fails. The transaction cannot be committed
+    /// then.
+    pub fn save_notes(&mut self, txn: &mut WriteTxn, notes: [u64; 10]) -> Result<()> {
+        self.row.notes = notes;
+        txn.writer_mut().set_dedup_row(self.key, Some(&self.row))
+    }
+
     fn store(&mut self, txn: &mut WriteTxn, stage: DedupStage, notes: [u64; 10]) -> Result<()> {
         let DedupInput { documents, hash: input } = self.given;
         let own = self.row.own.clone();

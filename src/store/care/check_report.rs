@@ -73,7 +73,7 @@ pub struct CheckReport {
     pub violation_count: u64,
     /// The number of live documents that were read.
     pub documents: u64,
-    /// The number of band entries that were read.
+    /// The number of band entries that were read. The ids are a band too, and so are fingerprints.
     pub entries: u64,
     /// The number of unlisted chunks, which an unfinished merge leaves. They are no violation: the
     /// first commit of the next process deletes them.

@@ -94,7 +94,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
             // An index is made with the first good record, so that a run that fails makes none.
             let index = match &mut index {
                 Some(index) => index,
-                none => none.insert(opening::create(global, &args.index, &settings)?),
+                none => none.insert(opening::create(global, &args.index, &settings)?.0),
             };
             inserter.insert(index, parsed.good, &progress)?;
         }
@@ -102,7 +102,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Add) -> Result<Ending, Failure>
     }
     progress.finish();
     if index.is_none() && inserter.has_not_failed() && !interrupt::asked() {
-        index = Some(opening::create(global, &args.index, &settings)?);
+        index = Some(opening::create(global, &args.index, &settings)?.0);
     }
     if let Some(texts) = &mut short_texts {
         texts.tell(global);

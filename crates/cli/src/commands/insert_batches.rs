@@ -194,14 +194,17 @@ impl BatchInserter {
         let seconds = self.start.elapsed().as_secs_f64();
         self.report(global, seconds, interrupted);
         if interrupted {
+            let repeats = self.guard.as_ref().is_some_and(|guard| guard.repeated() > 0);
             let documents = match self.counts.done() {
                 0 => "no document of this run is".to_owned(),
                 1 => "1 document of this run is".to_owned(),
                 more => format!("{} documents of this run are", grouped(more)),
             };
             return Err(anyhow::anyhow!(
-                "{}: interrupted; {documents} in the index, run the command again to go on",
+                "{}: interrupted; {documents} in the index, run the command again to go on{}",
                 path.display(),
+                // What comes again is replaced by the earlier text first, as if it were another's.
+                if repeats { ", with --replace-most as ids repeat" } else { "" },
             )
             .into());
         }

@@ -164,7 +164,8 @@ fn repair(global: &GlobalOptions, args: &Check, progress: &ProgressBar) -> Resul
         let _ = list.as_ref().map(|list| std::fs::remove_file(list.path));
         failure::of_repair(failure)
     })?;
-    let listed = list.map(LostList::finish).transpose()?;
+    // The index has been replaced, so what was lost is told even if the list cannot be written.
+    let listed = list.map(LostList::finish);
     let mut results = Results::new(global);
     for id in &repair.lost_ids {
         results.line(&[("lost", id.as_str().into())])?;
@@ -172,7 +173,8 @@ fn repair(global: &GlobalOptions, args: &Check, progress: &ProgressBar) -> Resul
     results.flush()?;
     let name = args.index.display();
     let documents = count(repair.documents, "document");
-    if let (Some(listed), Some(path)) = (listed, &args.lost) {
+    if let (Some(Ok(listed)), Some(path)) = (&listed, &args.lost) {
+        let listed = *listed;
         let listed = count(listed, "id");
         message(&format!("{name}: {listed} of lost documents written to {}", path.display()));
     }
@@ -200,10 +202,12 @@ fn repair(global: &GlobalOptions, args: &Check, progress: &ProgressBar) -> Resul
         ("kept", repair.kept.map(|kept| kept.display().to_string()).into()),
     ];
     summary(global, &fields, &sentence);
+    listed.transpose()?;
     Ok(if repair.lost == 0 { Ending::Done } else { Ending::Nothing })
 }
 
-/// The file of the ids of lost documents. It must be new, so that no other file is overwritten.
+/// The file of the ids of lost documents. It must be new, or empty as a killed command leaves it, so
+/// that no other file is overwritten.
 struct LostList<'p> {
     path: &'p Path,
     file: BufWriter<File>,
@@ -214,7 +218,9 @@ struct LostList<'p> {
 
 impl<'p> LostList<'p> {
     fn begin(path: &'p Path) -> Result<Self, Failure> {
-        let file = File::create_new(path).with_context(|| path.display().to_string())?;
+        let is_empty = path.metadata().is_ok_and(|found| found.is_file() && found.len() == 0);
+        let file = if is_empty { File::create(path) } else { File::create_new(path) };
+        let file = file.with_context(|| path.display().to_string())?;
         Ok(Self { path, file: BufWriter::new(file), written: 0, failed: None })
     }
 
@@ -226,7 +232,7 @@ impl<'p> LostList<'p> {
 
     /// Returns the number of ids.
     fn finish(mut self) -> Result<u64, Failure> {
-        let flushed = self.file.flush();
+        let flushed = self.file.flush().and_then(|()| self.file.get_ref().sync_all());
         let written = self.failed.map_or(flushed, Err);
         written.with_context(|| self.path.display().to_string())?;
         Ok(self.written)

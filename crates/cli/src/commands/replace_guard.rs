@@ -78,6 +78,19 @@ impl ReplaceGuard {
         self.repeated += u64::from(replaced && !is_first);
     }
 
+    /// Fails unless it is allowed to replace most documents: a run goes on that was refused.
+    pub(crate) fn refuse_again(&self, path: &Path) -> Result<(), Failure> {
+        match self.allowed {
+            true => Ok(()),
+            false => Err(anyhow!(
+                "{}: the run has ended as it would replace more than half of the documents; what \
+                 it had committed before is in the index; say --replace-most to go on",
+                path.display()
+            )
+            .into()),
+        }
+    }
+
     /// Fails if more than half of the documents were replaced.
     pub(crate) fn check(&self, path: &Path) -> Result<(), Failure> {
         self.check_share(self.replaced, self.before, path)

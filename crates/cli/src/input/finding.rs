@@ -161,7 +161,7 @@ impl Finding {
                 place: root.display().to_string(),
                 cause:
                     "has the same name as another folder of this run, and records without an id \
-                        get that name; name the folder above both, or run once for each"
+                        get that name; name the folder above both, or say --id hash"
                         .to_owned(),
             });
         }

@@ -1,6 +1,5 @@
 //! The sizes of clusters: each kept document with the records that were removed for it.
 
-use super::id_hash;
 use super::removed::Removed;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -14,7 +13,7 @@ pub(super) struct ClusterSizes {
 impl ClusterSizes {
     /// Counts a record.
     pub(super) fn add(&mut self, removed: &Removed) {
-        *self.duplicates.entry(id_hash(&removed.of)).or_default() += 1;
+        *self.duplicates.entry(removed.kept_hash()).or_default() += 1;
     }
 
     /// How many clusters have each size. The kept document counts.

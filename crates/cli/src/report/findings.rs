@@ -33,8 +33,8 @@ pub(crate) struct Gathering<'a> {
     pub(crate) has_removed: bool,
     /// The index after they were removed.
     pub(crate) snapshot: &'a Snapshot,
-    /// Other indexes that records were compared with.
-    pub(crate) others: &'a [&'a Snapshot],
+    /// Other indexes that records were compared with, by the names that the list gives them.
+    pub(crate) others: &'a [(String, &'a Snapshot)],
     /// The number of documents that the report is about: those that were inserted last.
     pub(crate) newest: u64,
     pub(crate) threshold: f64,
@@ -89,7 +89,7 @@ pub(crate) fn gather(gathering: Gathering<'_>) -> Result<Findings, Failure> {
         count += 1;
         histogram.add(record.similarity);
         sizes.add(&record);
-        sourced.extend([id_hash(&record.id), id_hash(&record.of)]);
+        sourced.extend([id_hash(&record.id), record.kept_hash()]);
         if has_removed {
             gone.insert(id_hash(&record.id));
         }
@@ -107,8 +107,7 @@ pub(crate) fn gather(gathering: Gathering<'_>) -> Result<Findings, Failure> {
     let shown =
         sample.iter().flat_map(|(stratum, pairs)| pairs.iter().zip(iter::repeat(stratum.kept)));
     let in_clusters = clusters.iter().flat_map(|cluster| &cluster.members);
-    let snapshots: Vec<&Snapshot> = [snapshot].into_iter().chain(others.iter().copied()).collect();
-    let stores = Stores { snapshots: &snapshots, has_removed };
+    let stores = Stores { snapshot, others, has_removed };
     let (mut texts, missing) =
         Texts::find(shown.chain(in_clusters.map(|member| (member, false))), stores)?;
     let mut signatures = stricter.wanted();
@@ -184,7 +183,7 @@ fn largest(
         .map(|(_, size)| LargeCluster { representative: String::new(), size, members: Vec::new() })
         .collect();
     removed.each(&mut |record| {
-        let Some(place) = places.get(&id_hash(&record.of)) else { return Ok(()) };
+        let Some(place) = places.get(&record.kept_hash()) else { return Ok(()) };
         let cluster = &mut clusters[*place];
         if cluster.members.len() < MOST_MEMBERS {
             cluster.representative.clone_from(&record.of);

@@ -78,7 +78,8 @@ impl Nearest {
                 && let Some(of) = neighbourhood.ids.get(&of)
             {
                 histogram.add(similarity);
-                pairs.push(Removed { id: id.clone(), of: of.clone(), similarity, text: None });
+                let (id, of) = (id.clone(), of.clone());
+                pairs.push(Removed { id, of, against: None, similarity, text: None });
             }
         }
         Ok(Self {

@@ -1,6 +1,7 @@
 //! The records that a report is about: those that were removed, each with the document it was
 //! removed for.
 
+use super::id_hash;
 use super::reading::{LONGEST_TEXT, beginning};
 use crate::run::failure::Failure;
 use anyhow::{Context, anyhow};
@@ -14,10 +15,22 @@ pub(crate) struct Removed {
     pub(crate) id: String,
     /// The id of the document that is kept for it.
     pub(crate) of: String,
+    /// The other index that has that document; `None` for the index itself.
+    pub(crate) against: Option<String>,
     /// How similar the two are.
     pub(crate) similarity: f64,
     /// The text of the record, if the list has it.
     pub(crate) text: Option<String>,
+}
+
+impl Removed {
+    /// The hash of the document that is kept for it. Other indexes may have the same ids.
+    pub(super) fn kept_hash(&self) -> u64 {
+        match &self.against {
+            None => id_hash(&self.of),
+            Some(index) => id_hash(&format!("{index}\0{}", self.of)),
+        }
+    }
 }
 
 /// A list of removed records, which can be read as often as needed.
@@ -40,6 +53,8 @@ struct AuditLine {
     #[serde(default)]
     kept: bool,
     #[serde(default)]
+    against: Option<String>,
+    #[serde(default)]
     text: Option<String>,
 }
 
@@ -56,11 +71,11 @@ impl<F: FnMut(&mut ReadLines<'_>) -> Result<(), Failure>> RemovedRecords for Aud
                 let line = line.context("the audit")?;
                 let line: AuditLine = serde_json::from_str(&line)
                     .map_err(|error| anyhow!("the audit: line {}: {error}", number + 1))?;
-                let AuditLine { id, duplicate_of: of, similarity, kept, text } = line;
+                let AuditLine { id, duplicate_of: of, similarity, kept, against, text } = line;
                 // More of a text is not looked at.
                 let text = text.map(|text| beginning(&text, LONGEST_TEXT).to_owned());
                 if !kept {
-                    take(Removed { id, of, similarity, text })?;
+                    take(Removed { id, of, against, similarity, text })?;
                 }
             }
             Ok(())

@@ -83,7 +83,8 @@ mod tests {
     use super::*;
 
     fn pair(id: usize, similarity: f64) -> Removed {
-        Removed { id: id.to_string(), of: "kept".into(), similarity, text: None }
+        let of = "kept".to_owned();
+        Removed { id: id.to_string(), of, against: None, similarity, text: None }
     }
 
     #[test]

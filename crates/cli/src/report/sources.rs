@@ -79,7 +79,7 @@ impl SourceCounts {
     /// Counts a record. Records come in the order of the input: if an id occurs more than once, the
     /// first record is the one that was kept, and the later ones were removed.
     pub(super) fn add(&mut self, removed: &Removed) {
-        let (id, kept) = (id_hash(&removed.id), id_hash(&removed.of));
+        let (id, kept) = (id_hash(&removed.id), removed.kept_hash());
         let again = self.map.repeated.get_mut(&id).and_then(VecDeque::pop_front);
         let from = again.unwrap_or_else(|| self.source(id));
         let to = self.source(kept);
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     fn removed(id: &str, of: &str) -> Removed {
-        Removed { id: id.into(), of: of.into(), similarity: 1.0, text: None }
+        Removed { id: id.into(), of: of.into(), against: None, similarity: 1.0, text: None }
     }
 
     #[test]

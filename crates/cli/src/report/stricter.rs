@@ -2,7 +2,7 @@
 
 use super::cluster_sizes::ClusterSizes;
 use super::id_hash;
-use super::removed::{Removed, RemovedRecords};
+use super::removed::RemovedRecords;
 use crate::run::failure::Failure;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use twindex::Signature;
@@ -62,11 +62,11 @@ impl Stricter {
         };
         let mut clusters: BTreeMap<u64, SampledCluster> =
             large.iter().map(sampled(1.0)).chain(small.iter().map(sampled(weight))).collect();
-        removed.each(&mut |Removed { id, of, similarity, .. }| {
-            if let Some(cluster) = clusters.get_mut(&id_hash(&of))
+        removed.each(&mut |record| {
+            if let Some(cluster) = clusters.get_mut(&record.kept_hash())
                 && cluster.records.len() < MOST_OF_CLUSTER
             {
-                cluster.records.push((id_hash(&id), similarity));
+                cluster.records.push((id_hash(&record.id), record.similarity));
             }
             Ok(())
         })?;
@@ -123,6 +123,7 @@ impl Stricter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::removed::Removed;
     use twindex::{Index, Normalization, Shingle, Shingler, Sketcher};
 
     struct List(Vec<Removed>);
@@ -148,6 +149,7 @@ mod tests {
         let record = |n: usize| Removed {
             id: n.to_string(),
             of: "kept".into(),
+            against: None,
             similarity: 0.8,
             text: None,
         };

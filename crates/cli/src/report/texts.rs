@@ -10,14 +10,17 @@ use twindex::Snapshot;
 /// Where texts are stored.
 #[derive(Clone, Copy)]
 pub(super) struct Stores<'a> {
-    /// The index, and others that records were compared with.
-    pub(super) snapshots: &'a [&'a Snapshot],
+    /// The index.
+    pub(super) snapshot: &'a Snapshot,
+    /// Other indexes that records were compared with, by their names.
+    pub(super) others: &'a [(String, &'a Snapshot)],
     /// Whether the removed records are documents of the index. Else it may have another text with
     /// the id of a removed record.
     pub(super) has_removed: bool,
 }
 
-/// Texts by the hash of their id, cut to [`LONGEST_TEXT`].
+/// Texts by the hash of their id, or of the [kept document](Removed::kept_hash), cut to
+/// [`LONGEST_TEXT`].
 ///
 /// A removed record may have the id of a document that is kept, with another text.
 #[derive(Default)]
@@ -38,12 +41,12 @@ impl Texts {
         for (pair, both_kept) in pairs {
             let hash = id_hash(&pair.id);
             if both_kept {
-                texts.add_kept(&pair.id, stores, &mut missing[1])?;
+                texts.add_kept(hash, stores.snapshot, &pair.id, &mut missing[1])?;
             } else if let Some(text) = &pair.text {
                 texts.removed.entry(hash).or_insert_with(|| text.clone());
             } else if !texts.removed.contains_key(&hash) && !missing[0].contains(&hash) {
                 let stored = match stores.has_removed {
-                    true => stored_text(stores.snapshots, &pair.id)?,
+                    true => stored_text(stores.snapshot, &pair.id)?,
                     false => None,
                 };
                 match stored {
@@ -51,20 +54,31 @@ impl Texts {
                     None => drop(missing[0].insert(hash)),
                 }
             }
-            texts.add_kept(&pair.of, stores, &mut missing[1])?;
+            let kept = pair.kept_hash();
+            match &pair.against {
+                None => texts.add_kept(kept, stores.snapshot, &pair.of, &mut missing[1])?,
+                Some(index) => {
+                    // The input may have another text with the id of a document elsewhere.
+                    let other = stores.others.iter().find(|(name, _)| name == index);
+                    if let Some((_, snapshot)) = other {
+                        texts.add_kept(kept, snapshot, &pair.of, &mut HashSet::new())?;
+                    }
+                }
+            }
         }
         Ok((texts, missing))
     }
 
+    /// Takes the text that an index has stored for an id, or notes that it has none.
     fn add_kept(
         &mut self,
+        hash: u64,
+        snapshot: &Snapshot,
         id: &str,
-        stores: Stores<'_>,
         missing: &mut HashSet<u64>,
     ) -> Result<(), Failure> {
-        let hash = id_hash(id);
         if !self.kept.contains_key(&hash) && !missing.contains(&hash) {
-            match stored_text(stores.snapshots, id)? {
+            match stored_text(snapshot, id)? {
                 Some(text) => drop(self.kept.insert(hash, text)),
                 None => drop(missing.insert(hash)),
             }
@@ -77,22 +91,18 @@ impl Texts {
         self.removed.get(&id_hash(id)).map(String::as_str)
     }
 
-    /// The text of a document that is kept.
-    pub(super) fn kept(&self, id: &str) -> Option<&str> {
-        self.kept.get(&id_hash(id)).map(String::as_str)
+    /// The text of a document that is kept, by its hash.
+    pub(super) fn kept(&self, hash: u64) -> Option<&str> {
+        self.kept.get(&hash).map(String::as_str)
     }
 }
 
-/// The text that an index stores for an id, if any does.
-fn stored_text(snapshots: &[&Snapshot], id: &str) -> Result<Option<String>, Failure> {
-    for snapshot in snapshots {
-        let settings = snapshot.settings();
-        if settings.store_text
-            && !settings.weighted
-            && let Some(text) = snapshot.text(id)?
-        {
-            return Ok(Some(beginning(&text, LONGEST_TEXT).to_owned()));
-        }
+/// The text that an index stores for an id, if it does.
+fn stored_text(snapshot: &Snapshot, id: &str) -> Result<Option<String>, Failure> {
+    let settings = snapshot.settings();
+    if !settings.store_text || settings.weighted {
+        return Ok(None);
     }
-    Ok(None)
+    let text = snapshot.text(id)?;
+    Ok(text.map(|text| beginning(&text, LONGEST_TEXT).to_owned()))
 }

@@ -36,7 +36,7 @@ impl BadRecords {
         if self.seen <= SHOWN || !of_a_line {
             let mut message = bad.to_string();
             if !self.is_encoded && !self.advised && bad.is_in_another_encoding() {
-                message += "; say --encoding latin1 if it is Latin-1";
+                message += "; if it is Latin-1, give it alone, with --encoding latin1";
                 self.advised = true;
             }
             messages.push(message);

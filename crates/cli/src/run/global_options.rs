@@ -24,7 +24,7 @@ pub struct GlobalOptions {
         long,
         global = true,
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..),
+        value_parser = clap::value_parser!(u16).range(1..=1024),
     )]
     pub threads: Option<u16>,
     /// Wait at most this long while another process writes to the index [default: 0]

@@ -21,21 +21,21 @@ pub fn to_read(global: &GlobalOptions, path: &Path) -> std::result::Result<ReadO
 }
 
 /// Creates an index with these settings. If another process has created it since it was looked for,
-/// opens it.
+/// opens it. Returns whether it is new.
 pub fn create(
     global: &GlobalOptions,
     path: &Path,
     settings: &Settings,
-) -> std::result::Result<Index, Failure> {
+) -> std::result::Result<(Index, bool), Failure> {
     let options = IndexOptions::new().with_settings(settings);
-    let index = open(global, options, |options| match options.create(path) {
-        Err(Error::AlreadyExists { .. }) => options.open(path),
-        created => created,
+    let (index, is_new) = open(global, options, |options| match options.create(path) {
+        Err(Error::AlreadyExists { .. }) => Ok((options.open(path)?, false)),
+        created => Ok((created?, true)),
     })?;
     if global.verbose {
         note(&format!("created {}: {}", path.display(), described(settings)));
     }
-    Ok(index)
+    Ok((index, is_new))
 }
 
 /// Calls `open` with these options until the index is free or the time to wait is over.

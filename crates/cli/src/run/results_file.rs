@@ -4,6 +4,7 @@ use crate::input::is_index;
 use crate::remote::{address, check_writable, upload};
 use crate::run::compressor::Compressor;
 use crate::run::failure::{Failure, OfFile};
+use crate::run::whole_file::sync_folder;
 use crate::terminal::interrupt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -154,5 +155,5 @@ fn put_in_place(out: BufWriter<NamedTempFile>, target: &Path) -> io::Result<()> 
     }
     new.as_file().sync_all()?;
     new.persist(target).map_err(|error| error.error)?;
-    Ok(())
+    sync_folder(target)
 }

@@ -6,6 +6,15 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+/// Makes a new name durable: syncs its folder, on Unix.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match cfg!(unix) {
+        true => fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all(),
+        false => Ok(()),
+    }
+}
+
 /// Writes a file that gets its name when it is complete. A file or a link that has the name is
 /// replaced; what the link leads to stays as it is. A pipe or a device is written to. An index is
 /// never replaced.

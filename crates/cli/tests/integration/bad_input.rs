@@ -56,7 +56,8 @@ fn a_field_of_the_wrong_kind_is_named() {
 #[test]
 fn json_that_is_not_utf8_is_reported() {
     let shell = between_good_records(b"{\"id\":\"x\",\"text\":\"a \xff b\"}");
-    let cause = "not valid UTF-8 at byte 21; say --encoding latin1";
+    let cause =
+        "not valid UTF-8 at byte 21; if it is Latin-1, give it alone, with --encoding latin1";
     one_bad_of_three(&shell, "in.jsonl", "in.jsonl:2", cause);
 }
 

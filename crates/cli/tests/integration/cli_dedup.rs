@@ -153,7 +153,7 @@ fn the_paths_of_directories_and_files_are_written() {
     assert_eq!(shell.read("in/kept.txt"), b"in/1.txt\nin/sub/3.txt\n");
     shell.write("lines.jsonl", jsonl(&[("x", "y")]));
     let mixed = shell.run("dedup i.twx in/sub lines.jsonl -q -o mixed");
-    mixed.fails_with("files and lines cannot be written to one file");
+    mixed.fails_with("the paths of whole files and records cannot be written to one file");
     assert!(!shell.path("mixed").exists() && !shell.path("mixed.part").exists());
 }
 

@@ -197,7 +197,7 @@ fn another_command_does_not_replace_what_an_interrupted_one_has_kept() {
     }
     // Nor does a run with another index, which cannot know what it is.
     let done = shell.run("dedup new.twx other.jsonl -q -o out");
-    done.fails_with("out.part: was left by a run that this index does not know");
+    done.fails_with("out.part: was left by a run with another index");
     assert!(shell.read("out.part") == kept && !shell.path("new.twx").exists());
     shell.run("dedup i.twx other.jsonl -q -o elsewhere").succeeds();
     let anew = shell.copy();
@@ -221,7 +221,7 @@ fn another_run_does_not_replace_the_audit_of_an_interrupted_one() {
     shell.write("other.jsonl", jsonl(&[("new", "a text that is like no other of them")]));
     for (index, cause) in [
         ("i.twx", "audit.part: belongs to an interrupted run"),
-        ("j.twx", "audit.part: was left by a run that this index does not know"),
+        ("j.twx", "audit.part: was left by a run with another index"),
     ] {
         let other = format!("dedup {index} other.jsonl -q -o elsewhere --removed audit");
         shell.run(&other).fails_with(cause);

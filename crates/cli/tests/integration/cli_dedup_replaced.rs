@@ -195,3 +195,86 @@ fn the_same_records_in_files_of_other_lengths_do_not_replace_an_output_by_less()
     shell.run(words).fails_with("an earlier run has written");
     assert!(shell.read("out") == whole);
 }
+
+/// Two runs of a command begin with no index. The second one judges nothing that the first has
+/// kept.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_whose_index_another_one_has_created_meanwhile_replaces_nothing() {
+    for kills in [false, true] {
+        let shell = Shell::new();
+        let record = |n: u64| format!("{{\"id\":\"{n}\",\"text\":\"{}\"}}\n", text(n, 0, 40));
+        let lines: String = (0..300).map(record).collect();
+        shell.sh("mkfifo late").succeeds();
+        let words = |input: &str| format!("dedup i.twx {input} -q --skip-known -o out --batch 50");
+        let second = shell.start(&words("late"));
+        second.wait_until_it_handles_signals();
+        shell.write("in.jsonl", &lines);
+        if kills {
+            killed_at_rename(&shell, &words("in.jsonl"));
+        } else {
+            shell.run(&words("in.jsonl")).succeeds();
+        }
+        let files = || shell.sh("find . -name 'out*' | sort | xargs md5sum").stdout;
+        let before = files();
+        shell.write("late", &lines);
+        let done = second.end();
+        assert_eq!(done.status, 2, "{done:?}");
+        assert_eq!(files(), before, "{done:?}");
+        shell.run(&words("in.jsonl")).succeeds();
+        assert_eq!(String::from_utf8(shell.read("out")).expect("text"), lines);
+    }
+}
+
+/// Whatever files the records come in, what they have in a folder is not replaced by less.
+#[cfg(target_os = "linux")]
+#[test]
+fn shards_are_not_emptied_by_a_run_that_leaves_out_what_is_known() {
+    let shell = Shell::new();
+    shards(&shell);
+    shell.run("dedup i.twx in -q --removed gone -o kept/").succeeds();
+    let kept = || shell.sh("find kept -type f | sort | xargs md5sum").stdout;
+    let before = kept();
+    // One byte more, and the same records.
+    shell.sh("for file in in/*.jsonl; do sed -i '1s/{/{ /' $file; done").succeeds();
+    let words = "dedup i.twx in -q --removed gone -o kept/ --skip-known --batch 20";
+    shell.run(words).fails_with("an earlier run has written");
+    assert_eq!(kept(), before);
+}
+
+/// The same file, of which a record could not be read before.
+#[test]
+fn what_was_kept_beside_bad_records_is_not_replaced_by_the_rest() {
+    let shell = Shell::new();
+    let good = |n: u64| format!("{{\"id\":\"{n}\",\"text\":\"{}\"}}\n", text(n, 0, 40));
+    let lines: String = (0..20).map(good).collect();
+    shell.write("in.jsonl", lines.replacen("{\"id\":\"3\"", "[\"id\":\"3\"", 1));
+    let words = "dedup i.twx in.jsonl -q -o out --skip-known";
+    assert_eq!(shell.run(words).status, 2);
+    let before = shell.read("out");
+    shell.write("in.jsonl", &lines);
+    shell.run(words).fails_with("an earlier run has written 19 records to it");
+    assert!(shell.read("out") == before);
+    shell.run(&words.replace(" --skip-known", "")).succeeds();
+    assert_eq!(String::from_utf8(shell.read("out")).expect("text"), lines);
+}
+
+/// A file that is replaced keeps its permissions, also if the run was interrupted.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_keeps_its_permissions() {
+    for (input, out) in
+        [("in", "out.jsonl"), ("in", "out/"), ("in.parquet --text-field id", "out.parquet")]
+    {
+        let shell = Shell::new();
+        shards(&shell);
+        shell.sh("$TWINDEX add x.twx -q in && $TWINDEX list x.twx -o in.parquet").succeeds();
+        let words = format!("dedup i.twx {input} -q --removed gone -o {out}");
+        shell.run(&words).succeeds();
+        shell.sh("find out* gone -type f | xargs chmod 640").succeeds();
+        killed_at_rename(&shell, &format!("{words} --restart"));
+        shell.run(&words).succeeds();
+        let modes = shell.sh("find out* gone -type f | xargs stat -c %a | sort -u").stdout;
+        assert_eq!(modes, "640\n", "{out}");
+    }
+}

@@ -358,7 +358,8 @@ fn a_report_takes_the_place_of_nothing_that_is_read_or_written() {
     assert_eq!(shell.names().len(), 2, "{:?}", shell.names());
     // The audit of a run that printed it is not kept.
     shell.run("dedup i.twx in.jsonl -o out -q").succeeds();
-    let again = shell.run("dedup i.twx in.jsonl -o out -q --report r.html").succeeds();
+    let again = shell.run("dedup i.twx in.jsonl -o out -q --report r.html");
+    assert_eq!(again.status, 2, "{again:?}");
     assert!(again.stderr.contains("--restart judges the records again"), "{again:?}");
     assert!(!shell.path("r.html").exists());
     shell.run("dedup i.twx in.jsonl -o out -q --report r.html --restart").succeeds();

@@ -81,3 +81,38 @@ fn verbose_commands_print_the_settings_of_a_new_index() {
         assert!(!again.stderr.contains("threshold 0.8"), "{again:?}");
     }
 }
+
+/// A run that is refused after commits goes on with what it has kept, once it is allowed to.
+#[test]
+fn a_refused_deduplication_loses_nothing_that_it_had_kept() {
+    for out in ["out.jsonl", "out/"] {
+        let new = |from: u64| -> String {
+            (from..from + 300).map(|n| jsonl(&[(&format!("n{n}"), &text(n, 0, 30))])).collect()
+        };
+        let begin = || {
+            let shell = Shell::new();
+            shell.pipe("add i.twx -q -", records(0..90)).succeeds();
+            std::fs::create_dir(shell.path("in")).expect("a folder");
+            shell.write("in/0.jsonl", new(5_000));
+            shell.write("in/1.jsonl", records(1_000..1_100));
+            shell
+        };
+        let words = format!("dedup i.twx in -q --skip-known --batch 100 --removed gone -o {out}");
+        let files = |shell: &Shell| shell.sh("find out* -type f | sort | xargs cat").stdout;
+        let unbroken = begin();
+        unbroken.run(&format!("{words} --replace-most")).succeeds();
+
+        let shell = begin();
+        shell.run(&words).fails_with("more than half of its 90 documents would be replaced");
+        let left = files(&shell);
+        for _ in 0..2 {
+            shell.run(&words).fails_with("say --replace-most to go on");
+            assert_eq!(files(&shell), left, "{out}");
+        }
+        shell.run(&format!("{words} --replace-most")).succeeds();
+        assert_eq!(files(&shell), files(&unbroken), "{out}");
+        assert_eq!(shell.read("gone"), unbroken.read("gone"), "{out}");
+        assert_eq!(shell.ids(), unbroken.ids());
+        shell.assert_clean();
+    }
+}

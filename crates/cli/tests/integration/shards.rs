@@ -287,7 +287,7 @@ fn what_has_no_place_in_a_folder_of_shards_is_refused_before_anything_is_made() 
         ("- -o out/", "out: is a folder, and standard input has no name there"),
         ("texts -o out/", "texts/a.txt: is one text, but the folder out takes files of records"),
         ("in other -o out/", "out/a.jsonl: would be written for in/a.jsonl and other/a.jsonl"),
-        ("in -o no/out/", "no/out: No such file"),
+        ("in -o no/out/", "no/out: its folder no: No such file"),
         ("in -o texts --removed texts/a.jsonl", "texts/a.jsonl: is another file of this run"),
         (
             "in/a.jsonl -o out.jsonl --removed texts/",

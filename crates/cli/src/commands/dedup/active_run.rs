@@ -85,14 +85,10 @@ impl<'a> ActiveRun<'a> {
             let room = (batch - self.deduplication.in_batch).min(RECORDS_PER_SLICE);
             let later = rest.split_off(rest.len().min(room));
             if let Err(failure) = self.deduplication.judge(&mut self.txn, rest) {
-                if !self.committed {
-                    self.discard()?;
-                }
-                return Err(failure);
+                return Err(self.stopped(failure));
             }
             if let Err(refused) = self.deduplication.guard.check(&request.args.index) {
-                self.discard()?;
-                return Err(refused);
+                return Err(self.refused(refused)?);
             }
             rest = later;
             let Deduplication { in_batch, bytes_in_batch, .. } = self.deduplication;
@@ -111,11 +107,33 @@ impl<'a> ActiveRun<'a> {
         Ok(self)
     }
 
+    /// Ends the run after a failure, which it returns. If nothing was committed, nothing is left of
+    /// the outputs.
+    fn stopped(self, failure: Failure) -> Failure {
+        if !self.committed {
+            // What follows from a failure, as where nothing can be written, is not told.
+            let _ = self.discard();
+        }
+        failure
+    }
+
+    /// Ends a run that would replace too much, and returns the error that says so. What was
+    /// committed before waits for the same command with `--replace-most`.
+    fn refused(self, refused: Failure) -> Result<Failure, Failure> {
+        let Self { committed: true, index, txn, deduplication, .. } = self else {
+            self.discard()?;
+            return Ok(refused);
+        };
+        drop(txn);
+        deduplication.request.note_refusal(&index)?;
+        Ok(refused)
+    }
+
     /// Ends the run, and leaves nothing of its outputs.
     fn discard(self) -> Result<(), Failure> {
-        let Self { index, txn, deduplication, .. } = self;
+        let Self { index, txn, deduplication, committed, .. } = self;
         drop(txn);
-        deduplication.discard(&index)
+        deduplication.discard(&index, committed)
     }
 
     /// Commits the last records. If the input has ended, gives the outputs their final names.
@@ -138,13 +156,13 @@ impl<'a> ActiveRun<'a> {
                  be kept and nothing was written; name them with --id-prefix P in every run to \
                  keep the same records again, or say --skip-known"
             );
-            deduplication.discard(&index)?;
+            deduplication.discard(&index, committed)?;
             return Err(error.into());
         }
         if let Some(before) = deduplication.would_lose().filter(|_| !interrupted) {
             drop(txn);
             let kept_any = committed && deduplication.counts.inserted() > 0;
-            deduplication.discard(&index)?;
+            deduplication.discard(&index, committed)?;
             return Err(overwriting::would_lose(request, before, kept_any));
         }
         let now = (!interrupted).then(|| Circumstances::of(request));
@@ -178,16 +196,18 @@ impl<'a> ActiveRun<'a> {
 
 impl Deduplication<'_> {
     /// Deletes what was written of the outputs, and the progress of the run, which no later run
-    /// goes on with.
-    fn discard(self, index: &Index) -> Result<(), Failure> {
+    /// goes on with. `committed` says whether a commit has records of the run.
+    fn discard(self, index: &Index, committed: bool) -> Result<(), Failure> {
         // If the process is killed now, what is left of the files is that of a run that has judged
         // nothing, so the next run replaces it.
         let run = match self.request.targets.output_file() {
-            Some(_) => begin_and_commit(self.request, index)?,
-            None => self.run,
+            Some(_) => begin_and_commit(self.request, index),
+            None => Ok(self.run),
         };
+        // That is what the index knows already of a run that has committed nothing.
+        let run = if committed { Ok(run?) } else { run };
         self.kept.discard()?;
         self.audit.discard()?;
-        forget(index, run)
+        forget(index, run?)
     }
 }

@@ -49,7 +49,8 @@ index with another text is judged like any other, and replaces that document if 
 OUT appears under its name when it is complete. If the command is stopped or killed, the same
 command resumes where it was; --restart starts over.
 Audit columns (fields in FILE, and with --json): id, duplicate_of, similarity, exact; with
---removed-text also text.
+--id hash also record (where it is in the input); with --against also against (the index that has
+duplicate_of, if it is not INDEX); with --removed-text also text.
 With --remove contained also: contained (the share of the record), kept.
 With --remove spans and covered: id, kept, known (the share of the record), passages (start and
 end in bytes, the document that has it, its place there).
@@ -323,8 +324,18 @@ impl Dedup {
 
     /// The columns of the audit.
     pub(super) fn audit_columns(&self) -> Vec<&'static str> {
+        let record = self.naming.is_hash().then_some("record");
+        let against = (!self.against.is_empty()).then_some("against");
         let text = self.removed_text.then_some("text");
-        self.removal.remove.audit_columns().iter().copied().chain(text).collect()
+        self.removal
+            .remove
+            .audit_columns()
+            .iter()
+            .copied()
+            .chain(record)
+            .chain(against)
+            .chain(text)
+            .collect()
     }
 
     /// Returns the key of everything that decides which records go where.

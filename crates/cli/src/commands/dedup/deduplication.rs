@@ -1,5 +1,6 @@
 //! One run of `dedup`: judges each record, writes or audits it, and stores the progress.
 
+use crate::commands::dedup::audit_lines::AuditedRecord;
 use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::overwriting::{self, KeptBefore};
 use crate::commands::dedup::records_hash::RecordsHash;
@@ -7,7 +8,7 @@ use crate::commands::dedup::removal::Remove;
 use crate::commands::dedup::repeated_stream::Repetition;
 use crate::commands::dedup::request::Request;
 use crate::commands::dedup::summary::Replaced;
-use crate::commands::outputs::audit::{Audit, known_values, passages_of};
+use crate::commands::outputs::audit::Audit;
 use crate::commands::outputs::kept::Kept;
 use crate::commands::outputs::kept_output::{OutputRecord, fixed_text};
 use crate::commands::outputs::partial_file::{
@@ -18,12 +19,10 @@ use crate::input::TextForm;
 use crate::report::Histogram;
 use crate::run::failure::Failure;
 use crate::run::preference::Rank;
-use crate::terminal::output::likeness;
 use anyhow::anyhow;
-use serde_json::Value;
 use std::collections::HashSet;
 use std::path::Path;
-use twindex::{DedupOutcome, DedupRun, Document, Error, Index, Inserted, Match, Outcome, WriteTxn};
+use twindex::{DedupOutcome, DedupRun, Document, Error, Index, Inserted, Outcome, WriteTxn};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The outcomes so far, in the order in which the index stores them, and what it does not store.
@@ -60,7 +59,7 @@ impl Counts {
     /// | 8 | empty | spared |
     ///
     /// The highest bit of number 7, the duplicates, says that the run may replace its output by
-    /// less.
+    /// less, the next one that it was refused because it would replace too many documents.
     fn notes(self, kept: LengthAndHash, audit: LengthAndHash, replaces: bool) -> [u64; 10] {
         let Self { added, replaced, unchanged, duplicates, empty, bytes, .. } = self;
         let Self { spared, cut, cut_bytes, limited: _, .. } = self;
@@ -91,7 +90,7 @@ impl Counts {
             added: added & HALF,
             replaced: replaced & HALF,
             unchanged: unchanged & HALF,
-            duplicates: duplicates & !REPLACES,
+            duplicates: duplicates & !(REPLACES | REFUSED),
             empty: empty & HALF,
             bytes,
             spared: empty >> 32,
@@ -114,11 +113,23 @@ pub(crate) fn begin_and_commit(request: &Request<'_>, index: &Index) -> Result<D
 
 /// Whether an interrupted run may replace its output by less.
 pub(crate) fn replaces(run: &DedupRun) -> bool {
-    run.notes()[7] & REPLACES != 0
+    run.notes()[DUPLICATES] & REPLACES != 0
 }
 
 /// The bit that says so.
 const REPLACES: u64 = 1 << 63;
+
+/// The flag of a run that was refused because it would replace too many documents.
+const REFUSED: u64 = 1 << 62;
+
+/// The number among the notes that has the flags.
+const DUPLICATES: usize = 7;
+
+/// The notes of a run that was refused.
+pub(super) fn noted_refusal(mut notes: [u64; 10]) -> [u64; 10] {
+    notes[DUPLICATES] |= REFUSED;
+    notes
+}
 
 /// The lower half of a stored number.
 const HALF: u64 = u32::MAX as u64;
@@ -167,6 +178,8 @@ pub(crate) struct Deduplication<'a> {
     pub(crate) similarities: Option<Histogram>,
     /// The hash of all records of the input, once they were read.
     pub(crate) records: RecordsHash,
+    /// The number of its records that were bad.
+    pub(crate) failed: u64,
     /// The number of records that were judged since the last commit.
     pub(crate) in_batch: usize,
     /// The bytes of their texts.
@@ -206,7 +219,12 @@ impl<'a> Deduplication<'a> {
             _ => (DedupRun::begin(key), request.create_kept()?, None),
         };
         let counts = Counts::of(&run);
-        let guard = ReplaceGuard::new(args.replace.or(resumes), index)?;
+        // What an interrupted run has replaced so far was allowed, unless it ended there.
+        let is_allowed = resumes && run.notes()[DUPLICATES] & REFUSED == 0;
+        let guard = ReplaceGuard::new(args.replace.or(is_allowed), index)?;
+        if resumes && !is_allowed {
+            guard.refuse_again(&args.index)?;
+        }
         Ok(Self {
             request,
             kept,
@@ -222,6 +240,7 @@ impl<'a> Deduplication<'a> {
             similarities: (!resumes).then(Histogram::new),
             run,
             records: RecordsHash::default(),
+            failed: 0,
             in_batch: 0,
             bytes_in_batch: 0,
             met: HashSet::new(),
@@ -248,9 +267,10 @@ impl<'a> Deduplication<'a> {
     /// What an earlier run has written to the output, if its input was the same and this run leaves
     /// some of that out.
     pub(crate) fn would_lose(&self) -> Option<KeptBefore> {
-        let is_less = |before: &KeptBefore| {
-            before.input == self.run.given() && self.counts.inserted() < before.records
-        };
+        let known = if self.request.args.skip_known { 0 } else { self.counts.unchanged };
+        let written = self.counts.inserted() + known;
+        let is_less =
+            |before: &KeptBefore| before.input == self.run.given() && written < before.records;
         self.request.kept_before.filter(is_less)
     }
 
@@ -297,6 +317,7 @@ impl<'a> Deduplication<'a> {
                 written,
                 form,
                 is_copy,
+                place: args.naming.is_hash().then(|| place.clone()),
                 text,
             });
             // A dry run assigns no numbers from the index; it names the record by its place.
@@ -318,7 +339,8 @@ impl<'a> Deduplication<'a> {
             let done = outcome.inserted();
             if record.is_copy && done == Some(Inserted::Unchanged) {
                 self.counts.duplicates += 1;
-                self.tell_copy(&id, record.text)?;
+                let Judged { bytes, place, text, .. } = record;
+                self.tell_copy(AuditedRecord { id: &id, bytes, place, text })?;
                 continue;
             }
             if let Outcome::Duplicate { of, against: None } = &outcome {
@@ -342,7 +364,8 @@ impl<'a> Deduplication<'a> {
             }
             let is_left_out = args.skip_known && done == Some(Inserted::Unchanged);
             if !is_left_out {
-                self.tell(&id, &outcome, record.bytes, record.text)?;
+                let Judged { bytes, place, text, .. } = record;
+                self.tell(AuditedRecord { id: &id, bytes, place, text }, &outcome)?;
             }
         }
         if args.touch {
@@ -369,91 +392,6 @@ impl<'a> Deduplication<'a> {
         Ok(known)
     }
 
-    /// Writes a line to the audit if the record was removed, changed or spared. `bytes` are those
-    /// of its text, which the line ends with if it is given.
-    fn tell(
-        &mut self,
-        id: &str,
-        outcome: &Outcome,
-        bytes: u64,
-        whole: Option<String>,
-    ) -> Result<(), Failure> {
-        match outcome {
-            Outcome::Duplicate { of, .. } => self.tell_similar(id, of, false, whole),
-            Outcome::Spared { of, .. } => {
-                self.counts.spared += 1;
-                self.tell_similar(id, of, true, whole)
-            }
-            Outcome::Cut { known, text, .. } => {
-                self.counts.cut += 1;
-                self.counts.cut_bytes += bytes.saturating_sub(text.len() as u64);
-                let values = known_values(id, known.share(), passages_of(known), true);
-                self.line(values, whole)
-            }
-            Outcome::Covered(known) => {
-                let values = known_values(id, known.share(), passages_of(known), false);
-                self.line(values, whole)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Writes a line to the audit, with the text at its end if it is given.
-    fn line(
-        &mut self,
-        values: impl IntoIterator<Item = Value>,
-        text: Option<String>,
-    ) -> Result<(), Failure> {
-        self.audit.line(values.into_iter().chain(text.map(Value::from)))
-    }
-
-    /// Writes the line of a record that is similar to a document.
-    fn tell_similar(
-        &mut self,
-        id: &str,
-        of: &Match,
-        kept: bool,
-        text: Option<String>,
-    ) -> Result<(), Failure> {
-        if self.request.args.removal.remove.is_by_passages() {
-            // The record came before, as it is.
-            let none = Value::Array(Vec::new());
-            return self.line(known_values(id, of.similarity, none, kept), text);
-        }
-        // What came before, as it is, contains itself.
-        let contained = of.containment.map_or(of.similarity, |containment| containment.share);
-        if !kept {
-            self.removed_at(of.similarity);
-        }
-        let values = [id.into(), of.id.as_str().into(), likeness(of.similarity, of.exact)];
-        let values = values.into_iter().chain([of.exact.into()]);
-        self.line(values.chain(self.if_contained(contained, kept)), text)
-    }
-
-    /// Writes the line of a record whose text came before in this run, with the same id.
-    fn tell_copy(&mut self, id: &str, text: Option<String>) -> Result<(), Failure> {
-        if self.request.args.removal.remove.is_by_passages() {
-            return self.line(known_values(id, 1.0, Value::Array(Vec::new()), false), text);
-        }
-        self.removed_at(1.0);
-        let values = [id.into(), id.into(), likeness(1.0, true), true.into()];
-        self.line(values.into_iter().chain(self.if_contained(1.0, false)), text)
-    }
-
-    fn removed_at(&mut self, similarity: f64) {
-        if let Some(similarities) = &mut self.similarities {
-            similarities.add(similarity);
-        }
-    }
-
-    /// The values that only the audit of `--remove contained` has.
-    fn if_contained(&self, share: f64, kept: bool) -> Vec<Value> {
-        match self.request.args.removal.remove {
-            Remove::Contained => vec![likeness(share, true), kept.into()],
-            _ => Vec::new(),
-        }
-    }
-
     /// Syncs both outputs and stores the progress of the run in the transaction. If the input has
     /// ended, `ended` are the circumstances.
     pub(crate) fn store(
@@ -473,7 +411,7 @@ impl<'a> Deduplication<'a> {
             match ended {
                 Some(now) => {
                     self.run.save_judged(txn, notes)?;
-                    let read = (now.lengths, self.records);
+                    let read = (now.lengths, self.records, self.failed);
                     overwriting::remember_kept(self.request, txn, &self.run, read)?;
                 }
                 None => self.run.save(txn, notes)?,
@@ -491,5 +429,7 @@ struct Judged {
     written: OutputRecord,
     form: TextForm,
     is_copy: bool,
+    /// Where the record is in the input, if the audit says so.
+    place: Option<String>,
     text: Option<String>,
 }

@@ -72,6 +72,7 @@ impl<'a> Intake<'a> {
         }
         if let Some(run) = &mut self.run {
             run.deduplication.records = self.read;
+            run.deduplication.failed = self.failed;
         }
         Ok(())
     }

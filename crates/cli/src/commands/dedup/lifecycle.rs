@@ -67,7 +67,16 @@ pub(super) fn run<'a>(
     if finished.is_none() {
         request.kept_before = overwriting::check(&request, index.as_ref(), interrupted.is_some())?;
     }
-    judge(&request, index, interrupted, finished)
+    judge(&request, index, interrupted, finished).map_err(|failure| match failure {
+        // A dry run has told all that was asked for.
+        Failure::BrokenPipe if !request.args.dry_run => anyhow!(
+            "the reader of the output has left, so the run has stopped; what was committed before \
+             is in {}",
+            request.args.index.display()
+        )
+        .into(),
+        failure => failure,
+    })
 }
 
 /// Finds what earlier runs have left. Completes a run that was interrupted after it had judged all
@@ -101,10 +110,13 @@ fn earlier(request: &mut Request<'_>, index: Option<&Index>) -> Result<Earlier, 
     }
     let results = (&counts, failed);
     let summary = summary_of(request, results, Some(request.recall(index)?), Ended::Already);
-    if let Some(findings) = reporting::of_file(request, index, &counts)? {
-        reporting::write(request, &summary, results, &findings)?;
+    let findings = reporting::of_file(request, index, &counts)?;
+    if let Some(findings) = &findings {
+        reporting::write(request, &summary, results, findings)?;
     }
-    Ok(Earlier::Ended(end(request, failed, &summary)))
+    let ending = end(request, failed, &summary);
+    let is_missing = args.report.is_some() && findings.is_none();
+    Ok(Earlier::Ended(if is_missing { Ending::SomeFailed } else { ending }))
 }
 
 /// Completes a run that has judged all its records. Returns `None` if the input of this command is

@@ -2,6 +2,7 @@
 
 mod active_run;
 pub(crate) mod against;
+mod audit_lines;
 mod circumstances;
 pub(crate) mod command;
 mod completion;

@@ -37,6 +37,24 @@ pub(crate) fn check(
     index.map_or(Ok(None), |index| check_finished(request, index, goes_on))
 }
 
+/// Fails if a run with this index, which another process has created since this run began, was the
+/// same or had the same output.
+pub(crate) fn check_created(request: &Request<'_>, index: &Index) -> Result<(), Failure> {
+    let runs = |key: &ResumeKey| -> Result<bool, Failure> {
+        let txn = index.begin_write()?;
+        Ok(DedupRun::resume(&txn, key)?.or(DedupRun::last_finished(&txn, key)?).is_some())
+    };
+    if runs(&request.key)? || runs(&key_of_output(request))? {
+        return Err(anyhow!(
+            "{}: another process has run this command, or one with the same output, meanwhile; run \
+             the command again",
+            request.args.index.display()
+        )
+        .into());
+    }
+    check_interrupted(request, Some(index))
+}
+
 /// Fails if the output or the audit is a file in a folder of the input, and no run has written it:
 /// such a file is left out of the input, and would be lost.
 fn check_inputs(request: &Request<'_>, index: Option<&Index>) -> Result<(), Failure> {
@@ -87,8 +105,8 @@ fn check_interrupted(request: &Request<'_>, index: Option<&Index>) -> Result<(),
     if runs.is_empty() && !args.restart {
         PartialFile::check_free(first)?;
         return Err(anyhow!(
-            "{}: was left by a run that this index does not know, which may still go on with it; \
-             delete it, or add --restart to replace it",
+            "{}: was left by a run with another index, which may still go on with it, or by one to a \
+             stream; delete it, or add --restart to replace it",
             partial_path(first).display()
         )
         .into());
@@ -152,6 +170,8 @@ pub(crate) struct KeptBefore {
     lengths: Option<u64>,
     /// The hash of its records, with all fields; 0 if it is not known.
     fields: RecordsHash,
+    /// The number of its records that were bad.
+    failed: u64,
     /// The length and hash of the file that told how far its output was.
     progress: LengthAndHash,
     /// Those of its audit.
@@ -169,18 +189,18 @@ impl KeptBefore {
     }
 
     fn notes(self) -> [u64; 10] {
-        let Self { records, most, lengths, fields, progress, audit, .. } = self;
+        let Self { records, most, lengths, fields, failed, progress, audit, .. } = self;
         let lengths = lengths.unwrap_or_default();
-        [records, lengths, progress.0, progress.1, audit.0, audit.1, most, fields.0, 0, 0]
+        [records, lengths, progress.0, progress.1, audit.0, audit.1, most, fields.0, failed, 0]
     }
 
     fn of(run: &DedupRun) -> Self {
-        let [records, lengths, length, hash, audit_length, audit_hash, most, fields, ..] =
+        let [records, lengths, length, hash, audit_length, audit_hash, most, fields, failed, _] =
             run.notes();
         let lengths = Some(lengths).filter(|lengths| *lengths != 0);
         let (progress, audit) = ((length, hash), (audit_length, audit_hash));
         let (input, most, fields) = (run.judged(), most.max(records), RecordsHash(fields));
-        Self { input, records, most, lengths, fields, progress, audit }
+        Self { input, records, most, lengths, fields, failed, progress, audit }
     }
 }
 
@@ -192,7 +212,7 @@ fn key_of_output(request: &Request<'_>) -> ResumeKey {
 }
 
 /// Remembers what a run that has judged all its records has written to its output. `lengths` and
-/// `fields` are those of its input.
+/// `fields` are those of its input, `failed` the number of records that were bad.
 ///
 /// If an earlier run has written more records of the same input, their number stays: the user may
 /// have moved that output away, and may move it back.
@@ -200,7 +220,7 @@ pub(crate) fn remember_kept(
     request: &Request<'_>,
     txn: &mut WriteTxn,
     run: &DedupRun,
-    (lengths, fields): (Option<u64>, RecordsHash),
+    (lengths, fields, failed): (Option<u64>, RecordsHash, u64),
 ) -> Result<(), Failure> {
     let counts = Counts::of(run);
     let known = if request.args.skip_known { 0 } else { counts.unchanged };
@@ -210,7 +230,7 @@ pub(crate) fn remember_kept(
     let records = counts.inserted() + known;
     let most = records.max(more.map_or(0, |before| before.most));
     let (progress, audit) = stored_outputs(run);
-    let kept = KeptBefore { input, records, most, lengths, fields, progress, audit };
+    let kept = KeptBefore { input, records, most, lengths, fields, failed, progress, audit };
     let mut run = run.clone().with_key(key_of_output(request));
     run.set_notes(kept.notes());
     Ok(run.remember(txn, "")?)
@@ -230,7 +250,8 @@ pub(crate) fn has_same_fields(
 }
 
 /// Fails if this run would leave out what is known of the records that an earlier run has written
-/// to the output, which would be lost.
+/// to the output, which would be lost. Returns what the earlier run has written if only the judged
+/// records show whether this run would write less.
 fn check_finished(
     request: &Request<'_>,
     index: &Index,
@@ -239,10 +260,18 @@ fn check_finished(
     let Request { args, targets, .. } = *request;
     // A run that goes on has written files of its folder itself.
     let is_own = goes_on && targets.folder().is_some() && !targets.would_replace();
-    if !args.skip_known || request.replaces || is_own {
+    if request.replaces || is_own {
         return Ok(None);
     }
     let Some(mut before) = stored(request, index)? else { return Ok(None) };
+    if !args.skip_known {
+        // What is known is written again, unless the index has lost it or has another text by now.
+        // Other indexes are given to write less.
+        // A folder has the first shards of a run before it has judged all records.
+        let may_lose = !goes_on && args.against.is_empty() && targets.folder().is_none();
+        let may_lose = may_lose && before.records > 0 && before.is_still_there(request)?;
+        return Ok(Some(before).filter(|_| may_lose));
+    }
     if before.records < before.most && !before.is_still_there(request)? {
         before.records = before.most;
     }
@@ -250,7 +279,12 @@ fn check_finished(
         return Ok(None);
     }
     let Some(lengths) = Circumstances::of(request).lengths else { return Ok(Some(before)) };
-    if before.lengths.is_some_and(|before| before != lengths) {
+    let is_of_equal_files = before.lengths.is_none_or(|before| before == lengths);
+    if is_of_equal_files && before.failed > 0 {
+        // Records that could not be read then may be good now, or the other way round.
+        return Err(would_lose(request, before, false));
+    }
+    if !is_of_equal_files && targets.folder().is_none() {
         // The same records may have come in other files.
         return Ok(Some(before));
     }
@@ -311,10 +345,13 @@ pub(crate) fn would_lose_by_going_on(request: &Request<'_>, before: KeptBefore) 
 pub(crate) fn would_lose(request: &Request<'_>, before: KeptBefore, committed: bool) -> Failure {
     let out = request.args.output.as_deref().unwrap_or(Path::new(""));
     let first = if committed { "; the first of them are in the index now" } else { "" };
+    let (why, leave_out) = match request.args.skip_known {
+        true => ("--skip-known would leave out those that are known", "leave out --skip-known, "),
+        false => ("this run would write fewer, as the index has other documents by now", ""),
+    };
     anyhow!(
-        "{}: an earlier run has written {} to it, of the same input; --skip-known would leave out \
-         those that are known, so nothing was written{first}; leave out --skip-known, name another \
-         output, or add --restart to replace this one",
+        "{}: an earlier run has written {} to it, of the same input; {why}, so nothing was \
+         written{first}; {leave_out}name another output, or add --restart to replace this one",
         out.display(),
         count(before.records, "record"),
     )

@@ -89,12 +89,14 @@ fn gathered(
         args.naming.apply(&mut inputs, true);
         InputReading { inputs, settings, group_field: args.group_field.clone() }
     });
+    let names = args.against.iter().map(|path| path.display().to_string());
+    let others: Vec<_> = names.zip(request.against.iter().copied()).collect();
     let gathering = Gathering {
         global,
         removed,
         has_removed: false,
         snapshot: &index.snapshot()?,
-        others: request.against,
+        others: &others,
         newest: counts.added + counts.replaced,
         threshold: request.threshold,
         simple: args.removal.remove == Remove::Similar,

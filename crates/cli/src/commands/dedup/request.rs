@@ -1,8 +1,8 @@
 //! What a run of `dedup` is asked to do, and how that is asked of the library and of the outputs.
 
 use crate::commands::dedup::command::Dedup;
-use crate::commands::dedup::deduplication::set_stored_output;
-use crate::commands::dedup::overwriting::KeptBefore;
+use crate::commands::dedup::deduplication::{noted_refusal, set_stored_output};
+use crate::commands::dedup::overwriting::{self, KeptBefore};
 use crate::commands::outputs::choices::Choices;
 use crate::commands::outputs::kept::Kept;
 use crate::commands::outputs::partial_file::LengthAndHash;
@@ -35,8 +35,8 @@ pub(crate) struct Request<'a> {
     /// Whether the output may be replaced by less: --restart was given, now or when the run that
     /// was interrupted began.
     pub(crate) replaces: bool,
-    /// What an earlier run has written to the output, if this run leaves out what is known and has
-    /// an input that cannot be read twice.
+    /// What an earlier run has written to the output, if only the judged records show whether this
+    /// run would write less of the same input.
     pub(crate) kept_before: Option<KeptBefore>,
 }
 
@@ -100,8 +100,24 @@ impl Request<'_> {
         }
     }
 
-    /// Creates the index.
+    /// Creates the index. If another process has created it meanwhile, opens it, unless that process
+    /// has run the same command.
     pub(crate) fn create(&self) -> Result<Index, Failure> {
-        opening::create(self.global, self.place, &self.settings)
+        let (index, is_new) = opening::create(self.global, self.place, &self.settings)?;
+        if !is_new {
+            overwriting::check_created(self, &index)?;
+        }
+        Ok(index)
+    }
+
+    /// Remembers that the run was stopped because it would replace too much.
+    pub(crate) fn note_refusal(&self, index: &Index) -> Result<(), Failure> {
+        let mut txn = index.begin_write()?;
+        if let Some(mut run) = DedupRun::resume(&txn, &self.key)? {
+            let notes = noted_refusal(run.notes());
+            run.save_notes(&mut txn, notes)?;
+            txn.commit()?;
+        }
+        Ok(())
     }
 }

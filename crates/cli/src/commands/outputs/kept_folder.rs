@@ -54,9 +54,15 @@ impl KeptFolder {
         if let Some((name, content)) = state.current() {
             let path = folder.path.join(name);
             let changed = || changed_error(&partial_path(&path));
-            let at = folder.shards.iter().position(|shard| shard.name == *name);
-            let kept = KeptFile::resume(&path, *content)?.ok_or_else(changed)?;
-            resumed = Some((at.ok_or_else(changed)?, kept));
+            let Some(at) = folder.shards.iter().position(|shard| shard.name == *name) else {
+                return Err(anyhow!(
+                    "{}: its input is not there any more; run with the same input to go on, or \
+                     with --restart to start over",
+                    path.display()
+                )
+                .into());
+            };
+            resumed = Some((at, KeptFile::resume(&path, *content)?.ok_or_else(changed)?));
         }
         Ok(Some(Self::new(folder, state, resumed)))
     }

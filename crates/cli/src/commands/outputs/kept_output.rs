@@ -168,6 +168,13 @@ impl KeptOutput {
         if before.is_like(&format) {
             return Ok(());
         }
+        if [before, &format].contains(&&OutputFormat::Paths) {
+            return Err(anyhow!(
+                "{place}: the paths of whole files and records cannot be written to one file; \
+                 choose one kind of input with --glob, or give them one after the other"
+            )
+            .into());
+        }
         let why = match (before, &format) {
             (OutputFormat::Rows(_), OutputFormat::Rows(_)) => "tables with other columns",
             (OutputFormat::Rows(_), _) | (_, OutputFormat::Rows(_)) => "tables and others",

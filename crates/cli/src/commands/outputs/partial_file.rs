@@ -5,6 +5,7 @@ use crate::commands::outputs::write_behind::WriteBehind;
 use crate::run::compressor::{Compressor, decompressed};
 use crate::run::failure::Failure;
 use crate::run::results_file::is_standard_output;
+use crate::run::whole_file::sync_folder;
 use anyhow::{Context, anyhow};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -99,9 +100,15 @@ impl PartialFile {
         Self::is_complete(path, content)
     }
 
-    /// Gives a file that was synced and closed its final name.
+    /// Gives a file that was synced and closed its final name, and the permissions of the file that
+    /// it replaces.
     pub fn name(path: &Path) -> Result<(), Failure> {
-        let named = fs::rename(partial_path(path), path).and_then(|()| sync_folder(path));
+        let partial = partial_path(path);
+        if let Ok(before) = fs::metadata(path) {
+            let kept = fs::set_permissions(&partial, before.permissions());
+            kept.with_context(|| partial.display().to_string())?;
+        }
+        let named = fs::rename(partial, path).and_then(|()| sync_folder(path));
         Ok(named.with_context(|| path.display().to_string())?)
     }
 
@@ -209,12 +216,7 @@ impl PartialFile {
     /// Makes the file durable and gives it its final name.
     pub fn finish(mut self) -> Result<(), Failure> {
         self.sync()?;
-        if let Ok(before) = fs::metadata(&self.path) {
-            let kept = fs::set_permissions(&self.partial, before.permissions());
-            kept.with_context(|| self.partial.display().to_string())?;
-        }
-        let named = fs::rename(&self.partial, &self.path).and_then(|()| sync_folder(&self.path));
-        Ok(named.with_context(|| self.path.display().to_string())?)
+        Self::name(&self.path)
     }
 
     /// Deletes the partial file of a run that has ended.
@@ -291,15 +293,6 @@ fn read(
         reader.consume(count);
     }
     Ok((read == length && found.digest() == hash).then_some((found, last)))
-}
-
-/// Makes a new name durable: syncs its folder, on Unix.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match cfg!(unix) {
-        true => File::open(folder.unwrap_or(Path::new(".")))?.sync_all(),
-        false => Ok(()),
-    }
 }
 
 /// Creates the folders above a file that are not there, and makes their names durable.

@@ -166,10 +166,11 @@ impl Targets {
         }
     }
 
-    /// Fails if a file cannot be created. Leaves none.
+    /// Fails if a file cannot be created. Leaves none, and leaves a partial file that is there.
     pub(crate) fn try_out(&self) -> Result<(), Failure> {
         let files = self.output_file().into_iter().chain(self.spool());
-        let mut files = files.filter(|file| check_folder_above(file).is_ok());
+        let files = files.filter(|file| check_folder_above(file).is_ok());
+        let mut files = files.filter(|file| !partial_path(file).exists());
         files.try_for_each(|file| PartialFile::create(&file)?.discard())
     }
 
@@ -368,7 +369,10 @@ fn is_folder(path: &Path) -> bool {
 /// Fails if there is no folder for a file or a folder.
 fn check_folder_above(path: &Path) -> Result<(), Failure> {
     let above = path.parent().filter(|above| !above.as_os_str().is_empty());
-    fs::metadata(above.unwrap_or(Path::new("."))).with_context(|| path.display().to_string())?;
+    let above = above.unwrap_or(Path::new("."));
+    let found = fs::metadata(above);
+    let place = || format!("{}: its folder {}", path.display(), above.display());
+    found.with_context(place)?;
     Ok(())
 }
 

@@ -9,6 +9,7 @@ mod shown;
 mod tables;
 
 use super::findings::{Findings, LargeCluster};
+use super::id_hash;
 use super::reading::LONGEST_TEXT;
 use super::removed::Removed;
 use super::sample::Stratum;
@@ -193,13 +194,16 @@ fn clusters(findings: &Findings) -> Markup {
     };
     let cluster = |cluster: &LargeCluster| {
         let LargeCluster { representative, size, members } = cluster;
+        let kept = members.first();
+        let text = kept.and_then(|member| findings.texts.kept(member.kept_hash()));
+        let index = kept.and_then(|member| member.against.as_deref());
         let left_out = size - 1 - members.len() as u64;
         html! {
             details.cluster {
                 summary {
                     span.size { (grouped(*size)) " documents" }
-                    " " span.id { bdi { (name(representative)) } }
-                    @if let Some(text) = findings.texts.kept(representative) {
+                    " " span.id { bdi { (name(representative)) } (of_index(index)) }
+                    @if let Some(text) = text {
                         " " span.preview { bdi { (preview(text)) } }
                     }
                 }
@@ -292,16 +296,17 @@ fn pair(
     shingler: &Shingler,
 ) -> Markup {
     let texts = &findings.texts;
-    let left = if kept { texts.kept(&pair.id) } else { texts.removed(&pair.id) };
-    let right = texts.kept(&pair.of);
+    let left = if kept { texts.kept(id_hash(&pair.id)) } else { texts.removed(&pair.id) };
+    let right = texts.kept(pair.kept_hash());
     let compared = left.zip(right).and_then(|(a, b)| differences(shingler, a, b));
     let is_cut = |text: &str| text.chars().count() >= LONGEST_TEXT;
     let is_cut = [left, right].into_iter().flatten().any(is_cut);
     let shares = compared.as_ref().map(|compared| compared.shares).filter(|_| !is_cut);
-    let column = |fate: &str, id: &str, share: Option<f64>, content: Option<Markup>| {
+    let is_another = shares.is_some_and(|shares| contradicts(shares, pair.similarity));
+    let column = |fate: &str, id: Markup, share: Option<f64>, content: Option<Markup>| {
         html! {
             div {
-                h5 { span.fate { (fate) } " " bdi { (name(id)) } }
+                h5 { span.fate { (fate) } " " (id) }
                 @if let Some(share) = share {
                     p.note { (percent(share)) " of it is in the other text" }
                 }
@@ -317,6 +322,7 @@ fn pair(
         (Kind::Dedup, false) => "removed",
         (Kind::Clusters, false) => "duplicate",
     };
+    let kept_id = html! { bdi { (name(&pair.of)) } (of_index(pair.against.as_deref())) };
     let (a, b) = match compared {
         Some(compared) => (Some(compared.removed), Some(compared.kept)),
         None => (left.map(unmarked), right.map(unmarked)),
@@ -330,12 +336,32 @@ fn pair(
                     "here, so their ends may seem to differ."
                 }
             }
+            @if is_another {
+                p.note {
+                    "These are not the texts that were compared: one of their ids has, or had, "
+                    "another text."
+                }
+            }
             div.sides {
-                (column(fate, &pair.id, shares.map(|shares| shares[0]), a))
-                (column("kept", &pair.of, shares.map(|shares| shares[1]), b))
+                (column(fate, html! { bdi { (name(&pair.id)) } }, shares.map(|it| it[0]), a))
+                (column("kept", kept_id, shares.map(|it| it[1]), b))
             }
         }
     }
+}
+
+/// Where a document is, if it is in another index.
+fn of_index(index: Option<&str>) -> Markup {
+    html! { @if let Some(index) = index { " in " bdi { (name(index)) } } }
+}
+
+/// Whether texts that have these shares in common are not those with this similarity. An estimate
+/// may differ by much.
+fn contradicts(shares: [f64; 2], similarity: f64) -> bool {
+    const MUCH: f64 = 0.25;
+    let [a, b] = shares;
+    let found = if a > 0.0 && b > 0.0 { 1.0 / (1.0 / a + 1.0 / b - 1.0) } else { 0.0 };
+    (found - similarity).abs() > MUCH
 }
 
 /// A share in per cent. A share below 1 is not rounded up to 100 %.

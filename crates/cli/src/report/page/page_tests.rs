@@ -15,7 +15,8 @@ const HOSTILE: &str =
     "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u{202e}&amp;\"'";
 
 fn findings(id: &str, text: &str, pairs: usize) -> Findings {
-    let pair = Removed { id: id.into(), of: format!("{id} kept"), similarity: 0.9, text: None };
+    let of = format!("{id} kept");
+    let pair = Removed { id: id.into(), of, against: None, similarity: 0.9, text: None };
     let mut histogram = Histogram::new();
     histogram.add(0.9);
     Findings {
