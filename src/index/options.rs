@@ -20,13 +20,12 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(4);
 /// The options for creating and opening an index, in two groups.
 ///
 /// *Settings* are fixed when the index is created, and stored in it: threshold, recall, lanes,
-/// shingle, normalisation, multiset, weighted, stored texts, passages, seed and Unicode versions.
-/// When an existing index is opened, a setting given here must equal the stored one; the others are
-/// read from the file.
+/// shingle, normalisation, multiset, weighted, stored texts, passages, seed, Unicode versions. When
+/// an existing index is opened, a setting given here must equal the stored one; the others are read
+/// from the file.
 ///
-/// *Performance options* apply while the index is open and are not stored: cache size, flush size,
-/// merge size, the time to wait for other processes, and what ends that wait. They never change the
-/// results of queries.
+/// *Performance options* apply while the index is open and are not stored: sizes of cache, flushes
+/// and merges, and the wait for other processes. They never change the results of queries.
 ///
 /// ```
 /// # fn main() -> twindex::Result<()> {
@@ -167,11 +166,11 @@ impl IndexOptions {
 
     /// Gives a new index a random seed, and opens an existing index whatever its seed is.
     ///
-    /// Use this if strangers send the documents. Anyone who knows the seed can change a few letters
-    /// of a copy so that it shares no bucket with the original, or fill a bucket on purpose. The
-    /// seed is in the index file, and [`Settings::seed`] and exports tell it: keep them secret. An
-    /// index that was created without a seed has seed 0, which everybody knows. To make another
-    /// index whose signatures compare with these, take its [settings](Self::with_settings).
+    /// Use this if strangers send the documents. Anyone who knows the seed, which is 0 by default,
+    /// can change a few letters of a copy so that it shares no bucket with the original, or fill a
+    /// bucket on purpose. The seed is in the index file, and [`Settings::seed`] and exports tell it:
+    /// keep them secret. To make another index whose signatures compare with these, take its
+    /// [settings](Self::with_settings).
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -217,8 +216,7 @@ impl IndexOptions {
     ///
     /// Filters, built once a run was searched often, let queries skip most pages. They may take as
     /// much again, or 256 MiB if that is more: 20 bytes a document at the default settings. Work on
-    /// all documents, such as [`crate::Snapshot::clusters`], may take 3.25 times as much in
-    /// addition.
+    /// all documents, as [`crate::Snapshot::clusters`], may take 3.25 times as much in addition.
     pub fn cache_bytes(mut self, bytes: usize) -> Self {
         self.tuning.cache_bytes = bytes;
         self
@@ -232,8 +230,8 @@ impl IndexOptions {
         self
     }
 
-    /// Sets the number of runs of one size that are merged into one of the next size: 2 to 64, and
-    /// the nearest of these for any other number. The default is 8.
+    /// Sets the number of runs of one size that are merged into one of the next size: 2 to 64, or
+    /// the nearest of these. The default is 8.
     pub fn merge_runs(mut self, runs: usize) -> Self {
         self.tuning.merge_runs = runs.clamp(2, 64);
         self

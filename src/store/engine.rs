@@ -305,7 +305,7 @@ impl Engine {
             return Err(Error::Storage {
                 path: self.path.clone(),
                 action: "starting a write",
-                detail: "an earlier write found damage".into(),
+                detail: "an earlier write failed".into(),
             });
         }
         let begin = || database.begin_write().doing(&self.path, "starting a write");

@@ -602,8 +602,8 @@ twindex_status twindex_index_settings(const twindex_index *index,
 twindex_status twindex_index_close(twindex_index *index, twindex_error *error);
 
 // Frees an index, and closes its file when the last transaction and snapshot, and what reads a
-// snapshot, are freed. Leaves the
-// work of twindex_index_close to the next writer if it was not called. Null is fine.
+// snapshot, are freed. Leaves the work of twindex_index_close to the next writer if it was not
+// called. Null is fine.
 void twindex_index_free(twindex_index *index);
 
 // The version of the library, such as "0.1.0". NUL-terminated; it belongs to the library.
@@ -917,8 +917,9 @@ void twindex_clusters_free(twindex_clusters *clusters);
 // `outcome` ("added", "replaced", "unchanged", "skipped" or "duplicate"), `duplicate_of` and
 // `similarity`. `counts` may be null.
 //
-// After an error, some of the rows before the bad one are inserted, and `counts` tells how many.
-// End the transaction without a commit to undo them.
+// After an error, some of the rows before the bad one are inserted, and `counts` tells how many; it
+// is null if the call has not begun to read. End the transaction without a commit to undo them. An
+// error of the stream itself is TWINDEX_INVALID_INPUT, with its message.
 //
 // Ownership: the call takes over `stream` and releases it, also after an error. The caller
 // releases `outcomes`, which is released already after an error. `*counts` belongs to the

@@ -253,8 +253,8 @@ pub unsafe extern "C" fn twindex_index_close(
 }
 
 /// Frees an index, and closes its file when the last transaction and snapshot, and what reads a
-/// snapshot, are freed. Leaves the
-/// work of twindex_index_close to the next writer if it was not called. Null is fine.
+/// snapshot, are freed. Leaves the work of twindex_index_close to the next writer if it was not
+/// called. Null is fine.
 #[unsafe(no_mangle)]
 pub extern "C" fn twindex_index_free(index: Option<Box<IndexHandle>>) {
     free(index);

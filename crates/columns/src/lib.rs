@@ -9,4 +9,4 @@ mod texts;
 pub use contents::{ContentColumn, Lists, NoContent, RowContent};
 pub use pairs::{pair_batch, pair_schema};
 pub use signatures::{NoSignature, SignatureColumn};
-pub use texts::{IdColumn, NoText, TextColumn, Value};
+pub use texts::{IdColumn, NoId, NoText, TextColumn, Value};

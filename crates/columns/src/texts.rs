@@ -28,6 +28,16 @@ impl Display for NoText {
     }
 }
 
+/// The type of a column that holds no ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoId(pub DataType);
+
+impl Display for NoId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "is of type {}: expected strings or whole numbers", self.0)
+    }
+}
+
 /// A column of strings.
 pub enum TextColumn {
     Small(BinaryArray),
@@ -81,7 +91,7 @@ pub enum IdColumn {
 }
 
 impl IdColumn {
-    pub fn new(array: &ArrayRef) -> Result<Self, NoText> {
+    pub fn new(array: &ArrayRef) -> Result<Self, NoId> {
         let numbers = match array.data_type() {
             DataType::Int8 => digits::<Int8Type>(array),
             DataType::Int16 => digits::<Int16Type>(array),
@@ -104,7 +114,7 @@ impl IdColumn {
                 }
                 return Ok(Self::Dictionary(places, Box::new(Self::new(values)?)));
             }
-            _ => return TextColumn::new(array).map(Self::Text),
+            _ => return TextColumn::new(array).map(Self::Text).map_err(|NoText(kind)| NoId(kind)),
         };
         Ok(Self::Numbers(numbers))
     }

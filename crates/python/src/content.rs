@@ -2,6 +2,7 @@
 //! its time, and the names of what a row holds.
 
 use crate::error::{invalid, raise};
+use pyo3::exceptions::{PyTypeError, PyUnicodeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyDict, PyFrozenSet, PyList, PyMapping, PySet, PyString, PyTuple};
@@ -41,9 +42,9 @@ impl Given {
             let weights = weights
                 .iter()
                 .map(|(token, weight)| Ok((token.extract::<String>()?, weight.extract::<f64>()?)));
-            let weights = weights.collect::<PyResult<Vec<_>>>().map_err(|_: PyErr| {
-                invalid("weights: expected a dict of a number for each token, a str")
-            })?;
+            let what = "weights: expected a dict of a number for each token, a str";
+            let weights = weights.collect::<PyResult<Vec<_>>>();
+            let weights = weights.map_err(|error| of_elements(given.py(), error, what))?;
             return Weights::new(weights).map(Self::Weights).map_err(raise);
         }
         let several = given.is_instance_of::<PyList>()
@@ -52,15 +53,26 @@ impl Given {
             || given.is_instance_of::<PyFrozenSet>();
         if several {
             let tokens = given.try_iter()?.map(|token| token?.extract::<PyBackedStr>());
-            let tokens = tokens
-                .collect::<PyResult<Vec<_>>>()
-                .map_err(|_: PyErr| invalid("tokens: expected a list, tuple or set of str"))?;
+            let what = "tokens: expected a list, tuple or set of str";
+            let tokens = tokens.collect::<PyResult<Vec<_>>>();
+            let tokens = tokens.map_err(|error| of_elements(given.py(), error, what))?;
             return Tokens::new(tokens).map(Self::Tokens).map_err(raise);
         }
         let got = given.get_type().name()?;
-        Err(pyo3::exceptions::PyTypeError::new_err(format!(
+        Err(PyTypeError::new_err(format!(
             "a document is a str, a list or set of str (tokens), or a dict of weights; got {got}"
         )))
+    }
+}
+
+/// The error for elements that cannot be taken: `what` was expected.
+fn of_elements(py: Python<'_>, error: PyErr, what: &str) -> PyErr {
+    if error.is_instance_of::<PyUnicodeError>(py) {
+        return invalid("a token holds a lone surrogate, which UTF-8 cannot encode");
+    }
+    match error.is_instance_of::<PyTypeError>(py) {
+        true => PyTypeError::new_err(what.to_owned()),
+        false => error,
     }
 }
 
@@ -85,7 +97,7 @@ pub(crate) fn id_of(id: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
         return text_of(&id.call_method0("__index__")?.str()?);
     }
     let got = id.get_type().name()?;
-    Err(pyo3::exceptions::PyTypeError::new_err(format!("an id is a str or an int; got {got}")))
+    Err(PyTypeError::new_err(format!("an id is a str or an int; got {got}")))
 }
 
 /// The time of a datetime with a time zone.
@@ -117,6 +129,14 @@ pub(crate) fn fields_of(row: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>>
             }
         }
         return Ok(None);
+    }
+    // A row of a structured array of numpy.
+    if let Some(kind) = row.getattr_opt("dtype")?
+        && let Some(names) = kind.getattr_opt("names")?
+        && !names.is_none()
+        && !row.hasattr("columns")?
+    {
+        return Ok(names.extract().ok());
     }
     match row.cast::<PyMapping>() {
         Ok(_) => Ok(None),

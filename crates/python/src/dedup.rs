@@ -78,7 +78,7 @@ pub(crate) fn dedup(
     });
     let (index, mut txn) = begun.map_err(raise)?;
     let making = Making {
-        kind: Kind::Contents,
+        kind: Kind::Contents.under(index.settings()),
         sketcher: index.sketcher(),
         settings: index.settings(),
         numbered: true,

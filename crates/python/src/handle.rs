@@ -312,6 +312,14 @@ pub(crate) struct Held {
     turn: Arc<Turn>,
 }
 
+impl Held {
+    /// Records that this thread uses the transaction, so that it is told before it would wait for
+    /// itself.
+    pub(crate) fn note_use(&self) {
+        *locked(&self.turn.writer) = Some(thread::current().id());
+    }
+}
+
 impl Drop for Held {
     fn drop(&mut self) {
         *locked(&self.turn.writer) = None;

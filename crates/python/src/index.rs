@@ -381,7 +381,8 @@ impl Index {
                 let documents = shared.get().map_or(0, |snapshot| snapshot.len());
                 format!("<twindex.Index {path}: {documents} documents>")
             }
-            Err(_) => format!("<twindex.Index {path}: closed>"),
+            Err(_) if slf.get().handle.is_closed() => format!("<twindex.Index {path}: closed>"),
+            Err(_) => format!("<twindex.Index {path}: in use>"),
         }
     }
 }
@@ -421,6 +422,7 @@ impl Index {
             let index = open.get()?;
             (index.sketcher().clone(), *index.settings())
         };
+        let kind = kind.under(&settings);
         let making = Making { kind, sketcher: &sketcher, settings: &settings, numbered: false };
         let mut target = Committing::new(&self.handle, commit_every)?;
         let mut counts = Inserted::default();

@@ -9,7 +9,7 @@ use arrow_buffer::NullBuffer;
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
-use pyo3::types::{PyDict, PyIterator, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyDict, PyFloat, PyInt, PyIterator, PyMapping, PyString, PyTuple};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -108,8 +108,20 @@ enum Cell {
 /// What the contents of the rows are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
+    /// Texts and sets of tokens.
     Contents,
+    Weights,
     Signatures,
+}
+
+impl Kind {
+    /// The same under these settings, which may say that contents are weights.
+    pub(crate) fn under(self, settings: &Settings) -> Self {
+        match self {
+            Self::Contents if settings.weighted => Self::Weights,
+            kind => kind,
+        }
+    }
 }
 
 /// Whether this is a dataset of Hugging Face that makes its rows by a function of the caller. As
@@ -128,9 +140,10 @@ impl Rows {
                 "expected a table or an iterable of rows, not a single {got}"
             )));
         }
+        let wanted = wanted_columns(data, &names)?;
         let input = match has_transform(data)? {
             true => None,
-            false => ArrowInput::new(data)?,
+            false => ArrowInput::new(wanted.as_ref().unwrap_or(data))?,
         };
         let source = match input {
             Some(input) => Source::Arrow { input, batch: None },
@@ -199,6 +212,25 @@ impl Rows {
     }
 }
 
+/// The columns of a frame of polars that are read, if they are there. Other columns may be of types
+/// that cannot be read.
+fn wanted_columns<'py>(
+    data: &Bound<'py, PyAny>,
+    names: &Names,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let module = data.get_type().module()?;
+    if !module.to_str()?.starts_with("polars.dataframe") {
+        return Ok(None);
+    }
+    let columns: Vec<String> = data.getattr("columns")?.extract()?;
+    let mut wanted: Vec<_> = names.id.iter().chain([&names.content]).collect();
+    wanted.retain(|name| columns.contains(name));
+    match wanted.contains(&&names.content) {
+        true => data.call_method1("select", (wanted,)).map(Some),
+        false => Ok(None),
+    }
+}
+
 /// An iterator of rows.
 fn iterator(data: &Bound<'_, PyAny>) -> PyResult<Py<PyIterator>> {
     if !data.hasattr("__iter__")? && data.hasattr("collect")? {
@@ -248,7 +280,7 @@ fn arrow_cells(batch: &Batch, names: &Names, kind: Kind) -> PyResult<Cells> {
         Some(None) => return Err(no_column(&names.content, batch)),
     };
     let contents = match kind {
-        Kind::Contents => Contents::Documents(
+        Kind::Contents | Kind::Weights => Contents::Documents(
             ContentColumn::new(&array).map_err(|error| bad_column(&names.content, &error))?,
         ),
         Kind::Signatures => Contents::Signatures(signature_column(&names.content, &array)?),
@@ -313,14 +345,13 @@ fn python_row(
     names: &Names,
     kind: Kind,
 ) -> PyResult<(Option<PyBackedStr>, Cell)> {
-    let fields = fields_of(row)?.filter(|fields| {
-        fields.contains(&names.content) || names.id.as_ref().is_some_and(|id| fields.contains(id))
-    });
     // Without a name for ids, a tuple is a set of tokens as any other.
-    let (id, content) = if let Some(fields) = fields {
+    let (id, content) = if let Some(fields) = fields_of(row)? {
+        let by_place = row.is_instance_of::<PyTuple>();
         let named = |name: &String| {
             let place = fields.iter().position(|field| field == name);
-            place.map(|place| row.get_item(place)).transpose()
+            let value = |place| if by_place { row.get_item(place) } else { row.get_item(name) };
+            place.map(value).transpose()
         };
         let no_content = || {
             let fields = fields.join(", ");
@@ -334,7 +365,14 @@ fn python_row(
     {
         (Some(pair.get_item(0)?), pair.get_item(1)?)
     } else if let Ok(dict) = row.cast::<PyMapping>() {
-        match (dict.contains(&names.content)?, names.id_needed) {
+        let may_be_weights = kind == Kind::Weights && !names.id_needed;
+        let has_content = dict.contains(&names.content)?;
+        // A token may have the name of the column of weights.
+        let is_weight = may_be_weights && has_content && {
+            let value = dict.get_item(&names.content)?;
+            value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>()
+        };
+        match (has_content && !is_weight, may_be_weights) {
             (true, _) => {
                 let named = |name: &String| match dict.contains(name)? {
                     true => dict.get_item(name).map(Some),
@@ -344,8 +382,8 @@ fn python_row(
                 (id, dict.get_item(&names.content)?)
             }
             // The weights of a document without an id.
-            (false, false) => (None, row.clone()),
-            (false, true) => {
+            (false, true) => (None, row.clone()),
+            (false, false) => {
                 let keys = dict.keys()?.str()?;
                 return Err(invalid(format!("no key {:?}: there are {keys}", names.content)));
             }
@@ -361,7 +399,7 @@ fn python_row(
         ));
     }
     let cell = match kind {
-        Kind::Contents => Cell::Content(Given::new(&content)?),
+        Kind::Contents | Kind::Weights => Cell::Content(Given::new(&content)?),
         Kind::Signatures => Cell::Signature(content.extract()?),
     };
     Ok((id.map(|id| id_of(&id)).transpose()?, cell))

@@ -11,7 +11,7 @@ use crate::settings::{Settings, Wanted};
 use arrow_array::{ArrayRef, FixedSizeBinaryArray};
 use arrow_buffer::Buffer;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyIterator, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyIterator, PyString};
 use std::sync::Arc;
 
 /// Turns documents into signatures under fixed settings, those of an index or others. The arguments
@@ -64,15 +64,8 @@ impl Sketcher {
         Settings::new(&self.settings)
     }
 
-    fn __getnewargs_ex__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
-        let settings = self.settings().to_dict(py)?;
-        for name in ["threshold", "recall", "store_text", "passages"] {
-            settings.del_item(name)?;
-        }
-        Ok((PyTuple::empty(py), settings))
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Settings,))> {
+        Ok((slf.get_type().getattr("of")?, (slf.get().settings(),)))
     }
 
     /// The length of a signature in bytes: a byte for each lane, and 4 for the size of the set.
@@ -105,7 +98,7 @@ impl Sketcher {
         let names = Names::new(None, text);
         let mut rows = Rows::new(column, names)?;
         let (mut bytes, mut count) = (Vec::new(), 0_usize);
-        while let Some(batch) = rows.next(py, Kind::Contents)? {
+        while let Some(batch) = rows.next(py, Kind::Contents.under(&self.settings))? {
             let made = detached(py, || self.signatures(&batch));
             let made = made.map_err(|bad| bad.raise())?;
             count += batch.len();

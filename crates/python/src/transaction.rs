@@ -11,7 +11,7 @@ use crate::results::{Deduplicated, Inserted, Match, word};
 use crate::rows::{Kind, Names, Rows, signature_of};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyBytes, PyString, PyTuple};
 use std::sync::{Arc, Mutex, TryLockError, Weak};
 use twindex::{Document, Outcome, Settings, Sketcher, WriteTxn};
 
@@ -28,7 +28,7 @@ pub(crate) struct Transaction {
 struct Begun {
     txn: Own<WriteTxn>,
     /// The next writer's turn comes when the transaction has ended.
-    _held: Held,
+    held: Held,
 }
 
 impl Abort for Mutex<Option<Begun>> {
@@ -50,7 +50,7 @@ impl Transaction {
             (index.sketcher().clone(), *index.settings())
         };
         let (txn, held) = handle.begin_write(py)?;
-        let begun = Arc::new(Mutex::new(Some(Begun { txn: Own::new(txn), _held: held })));
+        let begun = Arc::new(Mutex::new(Some(Begun { txn: Own::new(txn), held })));
         let weak: Weak<Mutex<Option<Begun>>> = Arc::downgrade(&begun);
         handle.has_begun(weak);
         Ok(Self { begun, sketcher, settings, handle: Arc::clone(handle) })
@@ -63,7 +63,9 @@ impl Transaction {
             Err(TryLockError::Poisoned(begun)) => begun.into_inner(),
             Err(TryLockError::WouldBlock) => return Err(in_use()),
         };
-        work(begun.as_mut().ok_or_else(ended)?.txn.get_mut()?)
+        let Begun { txn, held } = begun.as_mut().ok_or_else(ended)?;
+        held.note_use();
+        work(txn.get_mut()?)
     }
 
     fn take(&self) -> PyResult<Option<Begun>> {
@@ -75,6 +77,7 @@ impl Transaction {
     }
 
     fn making(&self, kind: Kind) -> Making<'_> {
+        let kind = kind.under(&self.settings);
         Making { kind, sketcher: &self.sketcher, settings: &self.settings, numbered: false }
     }
 
@@ -244,8 +247,8 @@ impl Transaction {
 
     /// Removes the documents with these ids. Returns how many there were.
     pub(crate) fn remove_many(&self, py: Python<'_>, ids: &Bound<'_, PyAny>) -> PyResult<u64> {
-        if ids.is_instance_of::<PyString>() {
-            return Err(PyTypeError::new_err("expected several ids, not a string: use remove(id)"));
+        if ids.is_instance_of::<PyString>() || ids.is_instance_of::<PyBytes>() {
+            return Err(PyTypeError::new_err("expected several ids, not one: use remove(id)"));
         }
         let ids = ids.try_iter()?.map(|id| id_of(&id?)).collect::<PyResult<Vec<_>>>()?;
         let ids: Vec<&str> = ids.iter().map(|id| &**id).collect();
@@ -267,7 +270,7 @@ impl Transaction {
 
     /// Makes all changes durable, and visible to others.
     pub(crate) fn commit(&self, py: Python<'_>) -> PyResult<()> {
-        let Begun { txn, _held } = self.take()?.ok_or_else(ended)?;
+        let Begun { txn, held: _held } = self.take()?.ok_or_else(ended)?;
         let txn = txn.take()?;
         detached(py, || txn.commit()).map_err(raise)
     }

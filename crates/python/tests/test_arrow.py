@@ -204,7 +204,7 @@ def test_a_column_that_is_named_must_be_there(index: twindex.Index) -> None:
         twindex.dedup(table, id="paeg")
     with pytest.raises(twindex.InvalidInputError):
         twindex.dedup([{"page": "x", "text": "one text"}], id="paeg")
-    with pytest.raises(TypeError, match="not a string"):
+    with pytest.raises(TypeError, match="several ids, not one"):
         index.remove_many("12")
 
 

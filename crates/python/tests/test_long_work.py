@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -380,3 +381,15 @@ def test_a_forked_child_waits_for_no_writer_of_its_parent(index: twindex.Index) 
         process.start()
         assert receive.poll(60) and receive.recv() == ["fork"] * 4
         process.join(60)
+
+
+def test_a_thread_that_uses_a_transaction_does_not_wait_for_itself(index: twindex.Index) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        txn = pool.submit(index.write).result()
+        txn.insert("b", "a text of some length")
+        with pytest.raises(twindex.BusyError, match="this thread has a write transaction"):
+            index.insert("c", "another text")
+        waiting = pool.submit(index.insert, "d", "a third text")
+        txn.commit()
+        waiting.result(timeout=60)
+    assert list(index.ids()) == ["b", "d"]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy
 import pandas
 import polars
 import pyarrow
@@ -47,10 +48,9 @@ def test_rows_with_named_values_are_read_by_their_names(index: twindex.Index) ->
     found = base.execute("select 'a text of SQLite' as text, 1 as more, 7 as id")
     assert index.insert_many(found).added == 1
     assert index.text("7") == "a text of SQLite"
-    # Names that say nothing are places.
-    pair = collections.namedtuple("pair", "name content")
-    index.insert_many([pair("first", "a text at the second place")])
-    assert index.text("first") == "a text at the second place"
+    pair = collections.namedtuple("pair", "content name")
+    index.insert_many([pair("a text at the first place", "first")], id="name", text="content")
+    assert index.text("first") == "a text at the first place"
     with pytest.raises(twindex.InvalidInputError, match='no field "text": there are id, body'):
         index.insert_many([Body("a", "b")])
 
@@ -162,3 +162,45 @@ def test_times_before_1970(index: twindex.Index) -> None:
     with pytest.raises(twindex.InvalidInputError, match="with a time zone"):
         index.remove_inserted_before(datetime.datetime(2020, 1, 1))
     assert index.remove_inserted_before(datetime.datetime.now(datetime.timezone.utc)) <= 1
+
+
+def test_rows_whose_names_do_not_fit_are_not_read_by_position(index: twindex.Index) -> None:
+    class Page(NamedTuple):
+        body: str
+        slug: str
+
+    with pytest.raises(twindex.InvalidInputError, match='no field "text": there are body, slug'):
+        index.insert_many([Page("a sentence of the text", "its-name")])
+    for rows in ([{"id": 1, "body": "a text"}], [{"body": "a text"}]):
+        with pytest.raises(twindex.InvalidInputError, match='no key "text"'):
+            twindex.dedup(rows)
+    assert len(index) == 0
+
+
+def test_rows_that_are_asked_by_name(index: twindex.Index) -> None:
+    frame = pandas.DataFrame({"id": ["a", "b"], "text": ["one text", "and another"], "n": [1, 2]})
+    index.insert_many(row for _, row in frame.iterrows())
+    kinds = [("text", "U20"), ("id", "U5")]
+    index.insert_many(numpy.array([("a third text", "c")], dtype=kinds))
+    assert list(index.ids()) == ["a", "b", "c"]
+
+
+def test_a_token_of_weights_may_have_the_name_of_the_column(tmp_path: Path) -> None:
+    rows = [{"sea": 1.0, "ship": 2.0}, {"sea": 1.0, "text": 2}]
+    assert pyarrow.table(twindex.dedup(rows, weighted=True))["keep"].to_pylist() == [True, True]
+    rows = [{"text": {"sea": 1.0, "text": 2.0}}, {"text": {"sea": 1.0, "text": 2.0}}]
+    assert pyarrow.table(twindex.dedup(rows, weighted=True))["keep"].to_pylist() == [True, False]
+
+
+def test_columns_that_are_not_asked_for_may_be_of_any_type() -> None:
+    frame = polars.DataFrame({"id": [1, 2, 3], "text": TEXTS, "note": [None] * 3})
+    assert pyarrow.table(twindex.dedup(frame))["keep"].to_pylist() == [True] * 3
+
+
+def test_elements_of_the_wrong_type_are_type_errors(index: twindex.Index) -> None:
+    with pytest.raises(TypeError, match="tokens: expected"):
+        index.insert("a", ["a", 1])  # type: ignore[list-item]
+    with pytest.raises(twindex.InvalidInputError, match="lone surrogate"):
+        index.insert("a", ["a", "\ud800"])
+    with pytest.raises(TypeError, match="several ids, not one"):
+        index.remove_many(b"12")  # type: ignore[arg-type]

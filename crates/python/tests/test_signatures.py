@@ -94,6 +94,7 @@ def test_similarity_of_signatures() -> None:
 def test_sketchers_and_settings_cross_processes(path: Path) -> None:
     with twindex.open(path, shingle="word:2", lanes=64, seed=2**64 - 1) as index:
         copy = pickle.loads(pickle.dumps(index.sketcher))
+        assert copy.settings == index.sketcher.settings
         assert copy.signature("a text of words") == index.sketcher.signature("a text of words")
         settings = index.settings.to_dict()
         with twindex.open(path.with_name("other.twx"), **settings) as other:

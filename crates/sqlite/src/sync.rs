@@ -31,6 +31,9 @@ fn sync(context: &Context<'_>) -> Result<String> {
     let path = path.ok_or_else(|| failure("twindex_sync: the path is NULL"))?;
     let sql = text(context.get_raw(1), "the query")?;
     let sql = sql.ok_or_else(|| failure("twindex_sync: the query is NULL"))?;
+    if sql.contains('\0') {
+        return Err(failure("twindex_sync: the query holds a NUL, where SQLite would end it"));
+    }
     // SAFETY: the connection is used during this call only, on its thread.
     let db = unsafe { context.get_connection() }?;
     let mut select = db.prepare(&sql).map_err(of_query)?;

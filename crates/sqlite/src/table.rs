@@ -150,7 +150,7 @@ impl<F: Function> Cursor<'_, F> {
             let missing = F::ARGUMENTS[missing];
             return Err(failure(format!(
                 "{name}({arguments}): the argument {missing} is missing, or comes from a table \
-                 that this kind of join reads later"
+                 that this kind of join reads later (of a RIGHT JOIN, too)"
             )));
         }
         let mut given = values.iter();

@@ -73,7 +73,7 @@ pub struct PassageMatch {
     /// The id of the document.
     pub id: String,
     /// The number of units of the query that lie in shared passages. Without stored texts, at least
-    /// so many are shared.
+    /// so many are shared, in stretches of which some may be shorter than a passage.
     pub shared: usize,
     /// The number of units of the query that may lie in shared passages: equals `shared` if the
     /// index stores texts.

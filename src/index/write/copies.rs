@@ -185,7 +185,8 @@ impl<'t> Insertion<'t> {
         self.txn.takes(source)?;
         // The options are checked even if there is nothing to insert.
         self.insert(Vec::new())?;
-        let mut watch = Watch::new(source.path(), MERGING, tell);
+        let path = self.txn.path().to_owned();
+        let mut watch = Watch::new(&path, MERGING, tell);
         watch.expect(source.len())?;
         let mut merged = Merged::default();
         let mut documents = source.documents();
@@ -318,7 +319,8 @@ impl WriteTxn {
         const ATTACHING: (&str, &str) =
             ("attaching", "the transaction cannot be committed; the index is as before it");
         self.takes(source)?;
-        let mut watch = Watch::new(source.path(), ATTACHING, tell);
+        let path = self.path().to_owned();
+        let mut watch = Watch::new(&path, ATTACHING, tell);
         watch.expect(source.len())?;
         let replaces = on_conflict == OnConflict::Replace;
         let attached = self.writer_mut().attach(&source.view(), replaces, &mut watch)?;

@@ -251,9 +251,6 @@ impl<'c> Judge<'c> {
         let mut nearest = self.nearest.next().unwrap_or_default();
         let place = self.judged;
         self.judged += 1;
-        if entry.document().signature.is_empty() {
-            return Ok(None);
-        }
         if let Existing::Same(doc) = entry.existing() {
             let (number, own) = (u64::from(doc.0), self.comparison.own.as_ref());
             let again = own.is_some_and(|own| own.contains(number));
@@ -261,7 +258,7 @@ impl<'c> Judge<'c> {
                 || Outcome::Duplicate { of: self.itself(entry.document()), against: None };
             return Ok(again.then(duplicate));
         }
-        if !inserted.writes() {
+        if entry.document().signature.is_empty() || !inserted.writes() {
             return Ok(None);
         }
         let limited = nearest.limited;

@@ -104,7 +104,7 @@ impl Writer {
     }
 
     /// Flushes the tail and starts a merge of all runs into one, whatever their tiers. Returns the
-    /// number of their entries. A small tail that is the whole index stays, because the entries of
+    /// number of the entries that are merged. A small tail that is the whole index stays, because the entries of
     /// a tail take no space in the file.
     pub(crate) fn begin_compaction(&mut self) -> Result<u64> {
         self.settle();
@@ -116,7 +116,8 @@ impl Writer {
         let entries = self.state().manifest.bands().map(|band| band.entries).sum();
         let runs = self.state().manifest.runs().to_vec();
         let single = runs.len() == 1 && self.state().tombstones.is_empty();
-        if !single && !runs.is_empty() {
+        let merges = !single && !runs.is_empty();
+        if merges {
             let flushed = self.state().counters.flushed_upto;
             let tuning = self.engine().tuning();
             let runs_of_flush = flushed / tuning.flush_documents.max(1) as u64;
@@ -124,21 +125,22 @@ impl Writer {
             merge::start(self.state_mut(), tier as u8, &runs).ok_or_else(|| self.full())?;
             self.touch(1);
         }
-        Ok(entries)
+        Ok(if merges { entries } else { 0 })
     }
 
-    /// Advances all running merges by one step. Returns the size of the step in entries, or `None`
-    /// if no merge is left.
+    /// Advances all running merges by one step. Returns the most entries that the step merges, or
+    /// `None` if there is no merge.
     pub(crate) fn merge_some(&mut self) -> Result<Option<u64>> {
         // A step takes about an eighth of a second and writes about 15 MiB.
         const STEP: u64 = 2 << 20;
-        if !self.state().merges.is_empty() {
-            self.state_mut().merge_pace = STEP;
-            self.merge_step(STEP)?;
-            let most = self.engine().tuning().merge_runs;
-            merge::start_due(self.state_mut(), most).ok_or_else(|| self.full())?;
+        if self.state().merges.is_empty() {
+            return Ok(None);
         }
-        Ok((!self.state().merges.is_empty()).then_some(STEP))
+        self.state_mut().merge_pace = STEP;
+        self.merge_step(STEP)?;
+        let most = self.engine().tuning().merge_runs;
+        merge::start_due(self.state_mut(), most).ok_or_else(|| self.full())?;
+        Ok(Some(STEP))
     }
 
     /// Deletes the chunks that unfinished merges of an earlier process left behind.

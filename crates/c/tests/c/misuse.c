@@ -20,6 +20,12 @@ static void nulls(void) {
     twindex_sketcher_free(NULL);
     twindex_document_free(NULL);
     twindex_report_free(NULL);
+    twindex_passages_free(NULL);
+    CHECK(twindex_passages_find(NULL, "a", 1, NULL, NULL, NULL) != TWINDEX_OK);
+    CHECK(twindex_passages_count(NULL) == 0);
+    CHECK(twindex_passages_at(NULL, 0) == NULL);
+    CHECK(twindex_passages_passage(NULL, 0, 0) == NULL);
+    CHECK(twindex_passages_left_out(NULL) == 0);
     CHECK(twindex_error_status(NULL) == TWINDEX_OK);
     CHECK(equals(twindex_error_message(NULL), "") && equals(twindex_error_path(NULL), ""));
     CHECK(twindex_snapshot_count(NULL) == 0 && twindex_snapshot_commit(NULL) == 0);

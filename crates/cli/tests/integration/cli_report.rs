@@ -182,6 +182,40 @@ fn a_removed_record_is_not_taken_for_a_document_of_its_id() {
     assert!(!pair.contains(&page_text(&old)), "that is another text of the same id");
 }
 
+#[test]
+fn a_duplicate_of_another_index_is_shown_with_the_text_of_that_index() {
+    let line = |id: &str, text: &str| json!({"id": id, "text": text}).to_string() + "\n";
+    let (ferry, crash) = (words(1, 60), words(2, 60));
+    for stores in ["", " --store-text"] {
+        let shell = Shell::new();
+        shell.pipe(&format!("add test.twx -q{stores} -"), line("1", &crash)).succeeds();
+        shell.write("in.jsonl", line("1", &ferry) + &line("2", &format!("{crash}and more")));
+        let words = "dedup i.twx in.jsonl -q -o out --removed gone --against test.twx";
+        shell.run(&format!("{words} --report r.html")).succeeds();
+        let gone = String::from_utf8(shell.read("gone")).expect("text");
+        assert!(gone.contains("\"duplicate_of\":\"1\"") && gone.contains("\"test.twx\""), "{gone}");
+        let report = page(&shell, "r.html");
+        let pair = between(&report, "<article class=\"pair\">", "</article>")[0];
+        assert!(pair.contains("in <bdi>test.twx</bdi>"), "{pair}");
+        assert!(!pair.contains(&page_text(&ferry)), "that is another document of the id");
+        assert_eq!(pair.contains("neither in the index nor in the input"), stores.is_empty());
+    }
+}
+
+/// The index has another text of the id by now.
+#[test]
+fn texts_that_were_not_compared_are_told() {
+    let shell = Shell::new();
+    let line = |id: &str, text: &str| json!({"id": id, "text": text}).to_string() + "\n";
+    let (first, second) = (words(1, 60), words(2, 60));
+    let copy = line("copy", &format!("{first}and more"));
+    shell.write("in.jsonl", line("a", &first) + &copy + &line("a", &second));
+    shell.run("dedup i.twx in.jsonl -q --store-text -o out --report r.html").succeeds();
+    let report = page(&shell, "r.html");
+    let pair = between(&report, "<article class=\"pair\">", "</article>")[0];
+    assert!(pair.contains("These are not the texts that were compared"), "{pair}");
+}
+
 /// A part of a text that no fold hides.
 fn page_text(text: &str) -> String {
     let text = text.trim_end();

@@ -18,7 +18,7 @@ use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use twindex::{Tokens, Weights};
-use twindex_columns::{ContentColumn, IdColumn, NoContent, NoText, RowContent};
+use twindex_columns::{ContentColumn, IdColumn, NoContent, NoId, RowContent};
 
 /// About how many bytes of texts are passed on at once, and the most rows.
 const PIECE_BYTES: usize = 8 << 20;
@@ -98,7 +98,7 @@ impl Piece {
         let ids = match &wanted.id {
             Some(id) if has_id => {
                 let ids = IdColumn::new(column(id)?);
-                Some(ids.map_err(|NoText(kind)| {
+                Some(ids.map_err(|NoId(kind)| {
                     format!(
                         "column `{id}` is of type {kind}: ids are strings or whole numbers; name \
                          another with --id-field, or say --id hash"
