@@ -130,11 +130,9 @@ impl IndexOptions {
 
     /// Sets the length from which on the index finds every passage that two texts share, in units
     /// of the shingle: characters of the normalised text, words, lines or tokens. The default is 0:
-    /// the index keeps no fingerprints of passages. See [`Winnowing`](crate::Winnowing) for the
-    /// range and for a length that suits most texts.
-    ///
-    /// If the length is 100, fingerprints take about a quarter of a byte for each character of
-    /// text, and insertion takes 1.2 to 2.2 times as long.
+    /// the index keeps no fingerprints of passages. [`Winnowing`](crate::Winnowing) has the range
+    /// and a length that suits most texts. If the length is 100, fingerprints take about a quarter
+    /// of a byte for each character of text, and insertion takes 1.2 to 2.2 times as long.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -175,10 +173,9 @@ impl IndexOptions {
     /// ```
     /// # fn main() -> twindex::Result<()> {
     /// # let folder = tempfile::tempdir().expect("a temporary folder");
-    /// # let (one, other) = (folder.path().join("1.twx"), folder.path().join("2.twx"));
-    /// use twindex::Index;
-    /// let one = Index::options().random_seed().create(one)?;
-    /// let other = Index::options().random_seed().create(other)?;
+    /// # let path = |name| folder.path().join(name);
+    /// let one = twindex::Index::options().random_seed().create(path("one.twx"))?;
+    /// let other = twindex::Index::options().random_seed().create(path("other.twx"))?;
     /// assert_ne!(one.settings().seed, other.settings().seed);
     /// # Ok(())
     /// # }
