@@ -35,12 +35,13 @@ const COMMAND_LAYERS: [&str; 10] = [
 ];
 
 /// The layers of the Python package. Each uses only those before it.
-const PYTHON_LAYERS: [&str; 26] = [
+const PYTHON_LAYERS: [&str; 27] = [
     "error",
     "process",
     "waiting",
     "content",
     "arrow",
+    "row",
     "rows",
     "settings",
     "handle",

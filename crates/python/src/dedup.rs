@@ -6,7 +6,8 @@ use crate::inserting::{Making, Manner, insert_rows};
 use crate::process::detached;
 use crate::reader::Reader;
 use crate::results::Deduplicated;
-use crate::rows::{Kind, Names, Rows};
+use crate::row::{Kind, Names};
+use crate::rows::Rows;
 use crate::settings::Wanted;
 use pyo3::prelude::*;
 

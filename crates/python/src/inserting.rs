@@ -5,7 +5,8 @@ use crate::error::{invalid, raise};
 use crate::handle::{Handle, Held, Shared};
 use crate::process::detached;
 use crate::reader::Reader;
-use crate::rows::{Kind, Rows};
+use crate::row::Kind;
+use crate::rows::Rows;
 use pyo3::prelude::*;
 use twindex::{
     DEFAULT_MAX_CANDIDATES, Document, Insertion, OnConflict, Outcome, Settings, Sketcher, Snapshot,

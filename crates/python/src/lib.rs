@@ -23,6 +23,7 @@ mod passages;
 mod process;
 mod reader;
 mod results;
+mod row;
 mod rows;
 mod settings;
 mod sketcher;
