@@ -158,7 +158,9 @@ pub(crate) fn run(global: &GlobalOptions, args: &Screen) -> Result<Ending, Failu
     let interrupted = interrupt::asked();
     match (writing, &screened) {
         (Some(run), Ok(())) if !interrupted => run.finish(&targets)?,
-        (Some(run), _) => run.discard()?,
+        (Some(run), Ok(())) => run.discard()?,
+        // What failed first is told, not what follows from it.
+        (Some(run), Err(_)) => drop(run.discard()),
         (None, _) => {}
     }
     screened?;

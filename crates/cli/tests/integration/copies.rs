@@ -181,7 +181,7 @@ fn unequal_settings_are_refused_before_anything_is_written() {
         shell.run("export other.twx -q -o other.jsonl").succeeds();
         let before = exported(&shell, "i.twx");
         std::fs::copy(shell.path("i.twx"), shell.path("i2.twx")).expect("copied");
-        shell.run("merge new.twx i.twx other.twx").fails_with("only indexes of equal settings");
+        shell.run("merge new.twx i.twx other.twx").fails_with("both must have the same");
         assert!(!shell.path("new.twx").exists());
         for words in ["merge i.twx i2.twx other.twx", "import i.twx other.jsonl"] {
             let done = shell.run(words);
