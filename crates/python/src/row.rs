@@ -103,7 +103,11 @@ fn python_row(
         let by_place = row.is_instance_of::<PyTuple>();
         let named = |name: &String| {
             let place = fields.iter().position(|field| field == name);
-            let value = |place| if by_place { row.get_item(place) } else { row.get_item(name) };
+            let value = |place: usize| match by_place {
+                true => row.get_item(place),
+                // Some rows take places alone.
+                false => row.get_item(name).or_else(|_| row.get_item(place)),
+            };
             place.map(value).transpose()
         };
         let no_content = || {

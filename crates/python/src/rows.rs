@@ -175,6 +175,7 @@ fn wanted_columns<'py>(
     let columns: Vec<String> = data.getattr("columns")?.extract()?;
     let mut wanted: Vec<_> = names.id.iter().chain([&names.content]).collect();
     wanted.retain(|name| columns.contains(name));
+    wanted.dedup();
     match wanted.contains(&&names.content) {
         true => data.call_method1("select", (wanted,)).map(Some),
         false => Ok(None),

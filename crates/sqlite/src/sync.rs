@@ -4,6 +4,7 @@
 use crate::error::{failure, guarded_here, of_library, of_query};
 use crate::values::text;
 use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Result, Statement};
 use std::panic::resume_unwind;
 #[cfg(unix)]
@@ -55,7 +56,8 @@ fn sync(context: &Context<'_>) -> Result<String> {
     let index = index.map_err(of_library)?;
     let mut txn = with_threads(|| index.begin_write()).map_err(of_library)?;
     let weighted = index.settings().weighted;
-    let (run, left_out) = follow(&mut select, txn.sync(), weighted)?;
+    let mut as_text = db.prepare("SELECT CAST(?1 AS TEXT)").map_err(of_query)?;
+    let (run, left_out) = follow((&mut select, &mut as_text), txn.sync(), weighted)?;
     let synced = with_threads(|| run.finish()).map_err(of_library)?;
     with_threads(|| txn.commit()).map_err(of_library)?;
     // What is in memory goes into sorted runs, so that the next opening does not read it again.
@@ -68,9 +70,10 @@ fn sync(context: &Context<'_>) -> Result<String> {
 }
 
 /// Gives all rows of the query to the index, which compares a batch of them on another thread while
-/// the next one is read. Returns the run, and how many rows have a NULL and were left out.
+/// the next one is read. `as_text` makes ids of real numbers. Returns the run, and how many rows
+/// have a NULL and were left out.
 fn follow<'t>(
-    select: &mut Statement<'_>,
+    (select, as_text): (&mut Statement<'_>, &mut Statement<'_>),
     mut run: SyncRun<'t>,
     weighted: bool,
 ) -> Result<(SyncRun<'t>, u64)> {
@@ -84,7 +87,7 @@ fn follow<'t>(
         let compared = thread::Builder::new().name("twindex_sync".into());
         let compared = compared.spawn_scoped(scope, compare);
         let compared = compared.map_err(|error| failure(format!("no thread: {error}")))?;
-        let read = read(select, &send);
+        let read = read(select, as_text, &send);
         drop(send);
         let compared = compared.join().unwrap_or_else(|panic| resume_unwind(panic));
         let left_out = read?;
@@ -103,11 +106,23 @@ fn compare(run: &mut SyncRun<'_>, batch: &Batch, weighted: bool) -> twindex::Res
 }
 
 /// Sends the rows in batches. Returns how many were left out.
-fn read(select: &mut Statement<'_>, send: &SyncSender<Batch>) -> Result<u64> {
+fn read(
+    select: &mut Statement<'_>,
+    as_text: &mut Statement<'_>,
+    send: &SyncSender<Batch>,
+) -> Result<u64> {
     let (mut batch, mut left_out) = (Batch::default(), 0);
     let mut rows = select.query([]).map_err(of_query)?;
     while let Some(row) = rows.next().map_err(of_query)? {
-        let Some(id) = text(row.get_ref(0)?, "an id")? else {
+        let id = match row.get_ref(0)? {
+            // The text of a number is that of this SQLite, so that joins find it.
+            ValueRef::Real(number) => {
+                let id: String = as_text.query_row([number], |row| row.get(0)).map_err(of_query)?;
+                Some(id.into())
+            }
+            value => text(value, "an id")?,
+        };
+        let Some(id) = id else {
             left_out += 1;
             continue;
         };

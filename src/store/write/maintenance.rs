@@ -104,8 +104,8 @@ impl Writer {
     }
 
     /// Flushes the tail and starts a merge of all runs into one, whatever their tiers. Returns the
-    /// number of the entries that are merged. A small tail that is the whole index stays, because the entries of
-    /// a tail take no space in the file.
+    /// number of the entries that are merged. A small tail that is the whole index stays, because
+    /// the entries of a tail take no space in the file.
     pub(crate) fn begin_compaction(&mut self) -> Result<u64> {
         self.settle();
         let state = self.state();

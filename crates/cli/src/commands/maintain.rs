@@ -1,8 +1,10 @@
 //! `twindex create`, `check` and `compact`: create, verify, repair and compact an index file.
 
+use crate::commands::outputs::partial_file::partial_path;
 use crate::run::failure::{self, Failure};
 use crate::run::global_options::GlobalOptions;
 use crate::run::index_settings::{IndexSettings, described};
+use crate::run::whole_file::sync_folder;
 use crate::run::{ending::Ending, opening};
 use crate::terminal::messages::message;
 use crate::terminal::output::{Results, bytes, count, grouped, summary, whole_millis};
@@ -10,7 +12,7 @@ use crate::terminal::progress_bar::ProgressBar;
 use crate::terminal::{escape, interrupt};
 use anyhow::Context;
 use serde_json::Value;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -161,7 +163,7 @@ fn repair(global: &GlobalOptions, args: &Check, progress: &ProgressBar) -> Resul
     let list = list.into_inner().unwrap_or_else(PoisonError::into_inner);
     let repair = repair.map_err(|failure| {
         // Nothing was lost: the index is as it was.
-        let _ = list.as_ref().map(|list| std::fs::remove_file(list.path));
+        let _ = list.as_ref().map(|list| fs::remove_file(&list.partial));
         failure::of_repair(failure)
     })?;
     // The index has been replaced, so what was lost is told even if the list cannot be written.
@@ -206,10 +208,11 @@ fn repair(global: &GlobalOptions, args: &Check, progress: &ProgressBar) -> Resul
     Ok(if repair.lost == 0 { Ending::Done } else { Ending::Nothing })
 }
 
-/// The file of the ids of lost documents. It must be new, or empty as a killed command leaves it, so
-/// that no other file is overwritten.
+/// The file of the ids of lost documents. It must be new, so that no other file is overwritten, and
+/// gets its name when it is complete.
 struct LostList<'p> {
     path: &'p Path,
+    partial: PathBuf,
     file: BufWriter<File>,
     written: u64,
     /// The first error, which is told at the end.
@@ -218,10 +221,12 @@ struct LostList<'p> {
 
 impl<'p> LostList<'p> {
     fn begin(path: &'p Path) -> Result<Self, Failure> {
-        let is_empty = path.metadata().is_ok_and(|found| found.is_file() && found.len() == 0);
-        let file = if is_empty { File::create(path) } else { File::create_new(path) };
+        let partial = partial_path(path);
+        let exists = || Err(io::ErrorKind::AlreadyExists.into());
+        let is_there = path.symlink_metadata().is_ok();
+        let file = if is_there { exists() } else { File::create(&partial) };
         let file = file.with_context(|| path.display().to_string())?;
-        Ok(Self { path, file: BufWriter::new(file), written: 0, failed: None })
+        Ok(Self { path, partial, file: BufWriter::new(file), written: 0, failed: None })
     }
 
     fn add(&mut self, id: &str) {
@@ -230,11 +235,14 @@ impl<'p> LostList<'p> {
         self.failed = self.failed.take().or(written.err());
     }
 
-    /// Returns the number of ids.
+    /// Names the file, and returns the number of ids.
     fn finish(mut self) -> Result<u64, Failure> {
         let flushed = self.file.flush().and_then(|()| self.file.get_ref().sync_all());
         let written = self.failed.map_or(flushed, Err);
-        written.with_context(|| self.path.display().to_string())?;
+        let named = written.and_then(|()| fs::rename(&self.partial, self.path));
+        named
+            .and_then(|()| sync_folder(self.path))
+            .with_context(|| self.path.display().to_string())?;
         Ok(self.written)
     }
 }
@@ -244,7 +252,7 @@ pub(crate) fn compact(global: &GlobalOptions, args: &Compact) -> Result<Ending, 
     interrupt::catch()?;
     let start = Instant::now();
     let size = || -> Result<u64, Failure> {
-        let file = std::fs::metadata(&args.index);
+        let file = fs::metadata(&args.index);
         Ok(file.with_context(|| args.index.display().to_string())?.len())
     };
     let mut index = opening::to_write(global, &args.index)?;

@@ -202,6 +202,22 @@ fn a_duplicate_of_another_index_is_shown_with_the_text_of_that_index() {
     }
 }
 
+/// Of words, a few scattered edits leave most characters and half of the shingles.
+#[test]
+fn texts_that_were_compared_are_not_doubted() {
+    let shell = Shell::new();
+    let line = |id: &str, text: &str| json!({"id": id, "text": text}).to_string() + "\n";
+    let first = words(1, 400);
+    let edited = |(at, word): (usize, &str)| if at % 20 == 7 { "edited" } else { word }.to_owned();
+    let second: Vec<String> = first.split_whitespace().enumerate().map(edited).collect();
+    shell.write("in.jsonl", line("a", &first) + &line("b", &second.join(" ")));
+    let words = "dedup i.twx in.jsonl -q --store-text --shingle word:5 --threshold 0.5";
+    shell.run(&format!("{words} -o out --report r.html")).succeeds();
+    let report = page(&shell, "r.html");
+    assert_eq!(between(&report, "<article class=\"pair\">", "</article>").len(), 1);
+    assert!(!report.contains("These are not the texts that were compared"));
+}
+
 /// The index has another text of the id by now.
 #[test]
 fn texts_that_were_not_compared_are_told() {

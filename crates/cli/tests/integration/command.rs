@@ -350,6 +350,23 @@ impl Running {
         });
     }
 
+    /// Waits until it has a file of this name open.
+    #[cfg(target_os = "linux")]
+    pub fn wait_until_open(&self, name: &str) {
+        let start = Instant::now();
+        let folder = format!("/proc/{}/fd", self.child.id());
+        let is_open = || {
+            let files = std::fs::read_dir(&folder).expect("it runs").flatten();
+            files
+                .filter_map(|file| std::fs::read_link(file.path()).ok())
+                .any(|to| to.ends_with(name))
+        };
+        while !is_open() {
+            assert!(start.elapsed() < PATIENCE, "waited in vain for {name} to be opened");
+            sleep(Duration::from_millis(5));
+        }
+    }
+
     /// Waits until a signal has stopped it.
     #[cfg(target_os = "linux")]
     pub fn wait_until_stopped(&self) {

@@ -115,7 +115,7 @@ fn arguments_may_be_alternatives() {
 fn ids_of_real_numbers_are_written_as_sqlite_writes_them() {
     let place = Place::new();
     let numbers = "1.0, 1e20, 0.1 + 0.2, 2.5e-7, 0.0001, 0.00001, 123456789012345.0, -1e15, 1e999, \
-                   1e14, 3.25";
+                   1e14, 3.25, 875217184718608.5, 7.5737247582032e+221";
     let values: Vec<String> = numbers.split(", ").map(|number| format!("({number})")).collect();
     place.prints(&format!(
         "CREATE TABLE t(id); INSERT INTO t VALUES {};

@@ -159,7 +159,8 @@ impl<'a> ActiveRun<'a> {
             deduplication.discard(&index, committed)?;
             return Err(error.into());
         }
-        if let Some(before) = deduplication.would_lose().filter(|_| !interrupted) {
+        let before = if interrupted { None } else { deduplication.would_lose()? };
+        if let Some(before) = before {
             drop(txn);
             let kept_any = committed && deduplication.counts.inserted() > 0;
             deduplication.discard(&index, committed)?;

@@ -48,12 +48,12 @@ index with another text is judged like any other, and replaces that document if 
 
 OUT appears under its name when it is complete. If the command is stopped or killed, the same
 command resumes where it was; --restart starts over.
-Audit columns (fields in FILE, and with --json): id, duplicate_of, similarity, exact; with
---id hash also record (where it is in the input); with --against also against (the index that has
-duplicate_of, if it is not INDEX); with --removed-text also text.
+Audit columns (fields in FILE, and with --json): id, duplicate_of, similarity, exact.
 With --remove contained also: contained (the share of the record), kept.
 With --remove spans and covered: id, kept, known (the share of the record), passages (start and
 end in bytes, the document that has it, its place there).
+Then, at the end: with --id hash, record (where it is in the input); with --against, against (the
+index that has duplicate_of, if it is not INDEX); with --removed-text, text.
 
 Examples:
   twindex dedup seen.twx today.jsonl -o new.jsonl --removed removed.jsonl

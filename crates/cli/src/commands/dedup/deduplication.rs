@@ -190,7 +190,8 @@ pub(crate) struct Deduplication<'a> {
     repetition: Repetition,
     /// The number of documents that were replaced by records without an id.
     renumbered: u64,
-    /// Counts what is replaced, except in a run that goes on with an interrupted one.
+    /// Counts what is replaced, except in a run that goes on with one that was interrupted and not
+    /// refused.
     pub(crate) guard: ReplaceGuard,
 }
 
@@ -265,13 +266,22 @@ impl<'a> Deduplication<'a> {
     }
 
     /// What an earlier run has written to the output, if its input was the same and this run leaves
-    /// some of that out.
-    pub(crate) fn would_lose(&self) -> Option<KeptBefore> {
-        let known = if self.request.args.skip_known { 0 } else { self.counts.unchanged };
-        let written = self.counts.inserted() + known;
-        let is_less =
-            |before: &KeptBefore| before.input == self.run.given() && written < before.records;
-        self.request.kept_before.filter(is_less)
+    /// some of that out. An input that had bad records has others by now: it is taken for the same
+    /// if it has as many that are known.
+    pub(crate) fn would_lose(&self) -> Result<Option<KeptBefore>, Failure> {
+        let Request { args, kept_before, .. } = self.request;
+        let Some(before) = kept_before else { return Ok(None) };
+        let unchanged = self.counts.unchanged;
+        let is_same = before.input == self.run.given();
+        let loses = match args.skip_known {
+            true if before.failed > 0 && unchanged >= before.records => true,
+            true => is_same && self.counts.inserted() < before.records,
+            false => {
+                let is_less = is_same && self.counts.inserted() + unchanged < before.records;
+                is_less && before.is_still_there(self.request)?
+            }
+        };
+        Ok(loses.then_some(*before))
     }
 
     /// The error for an input that differs from that of the interrupted run.

@@ -70,8 +70,8 @@ pub(super) fn run<'a>(
     judge(&request, index, interrupted, finished).map_err(|failure| match failure {
         // A dry run has told all that was asked for.
         Failure::BrokenPipe if !request.args.dry_run => anyhow!(
-            "the reader of the output has left, so the run has stopped; what was committed before \
-             is in {}",
+            "the reader of the output has left, so the run has stopped; what was committed before, \
+             if anything, is in {}",
             request.args.index.display()
         )
         .into(),

@@ -171,7 +171,7 @@ pub(crate) struct KeptBefore {
     /// The hash of its records, with all fields; 0 if it is not known.
     fields: RecordsHash,
     /// The number of its records that were bad.
-    failed: u64,
+    pub(super) failed: u64,
     /// The length and hash of the file that told how far its output was.
     progress: LengthAndHash,
     /// Those of its audit.
@@ -180,7 +180,7 @@ pub(crate) struct KeptBefore {
 
 impl KeptBefore {
     /// Whether the output is that of the run, as far as its progress tells.
-    fn is_still_there(&self, request: &Request<'_>) -> Result<bool, Failure> {
+    pub(super) fn is_still_there(&self, request: &Request<'_>) -> Result<bool, Failure> {
         match (&request.targets.out, &request.targets.delivery) {
             (Some(_), Some(delivery)) => delivery.is_there(self.progress),
             (Some(out), None) => kept::is_complete(out, self.progress),
@@ -268,8 +268,7 @@ fn check_finished(
         // What is known is written again, unless the index has lost it or has another text by now.
         // Other indexes are given to write less.
         // A folder has the first shards of a run before it has judged all records.
-        let may_lose = !goes_on && args.against.is_empty() && targets.folder().is_none();
-        let may_lose = may_lose && before.records > 0 && before.is_still_there(request)?;
+        let may_lose = args.against.is_empty() && targets.folder().is_none() && before.records > 0;
         return Ok(Some(before).filter(|_| may_lose));
     }
     if before.records < before.most && !before.is_still_there(request)? {
@@ -279,14 +278,13 @@ fn check_finished(
         return Ok(None);
     }
     let Some(lengths) = Circumstances::of(request).lengths else { return Ok(Some(before)) };
-    let is_of_equal_files = before.lengths.is_none_or(|before| before == lengths);
-    if is_of_equal_files && before.failed > 0 {
-        // Records that could not be read then may be good now, or the other way round.
-        return Err(would_lose(request, before, false));
-    }
-    if !is_of_equal_files && targets.folder().is_none() {
-        // The same records may have come in other files.
+    let is_file = targets.folder().is_none();
+    if is_file && (before.failed > 0 || before.lengths.is_some_and(|before| before != lengths)) {
+        // The same records may have come in other files, or others of them may be bad.
         return Ok(Some(before));
+    }
+    if before.failed > 0 && before.lengths == Some(lengths) {
+        return Err(would_lose(request, before, false));
     }
     match read_again(request)?.input == before.input {
         true if goes_on => Err(would_lose_by_going_on(request, before)),
@@ -347,11 +345,19 @@ pub(crate) fn would_lose(request: &Request<'_>, before: KeptBefore, committed: b
     let first = if committed { "; the first of them are in the index now" } else { "" };
     let (why, leave_out) = match request.args.skip_known {
         true => ("--skip-known would leave out those that are known", "leave out --skip-known, "),
-        false => ("this run would write fewer, as the index has other documents by now", ""),
+        false => (
+            "this run would write fewer, as its options differ, or documents were replaced or \
+             removed since",
+            "",
+        ),
+    };
+    let input = match before.failed {
+        0 => "of the same input",
+        _ => "of an input with bad records",
     };
     anyhow!(
-        "{}: an earlier run has written {} to it, of the same input; {why}, so nothing was \
-         written{first}; {leave_out}name another output, or add --restart to replace this one",
+        "{}: an earlier run has written {} to it, {input}; {why}, so nothing was written{first}; \
+         {leave_out}name another output, or add --restart to replace this one",
         out.display(),
         count(before.records, "record"),
     )

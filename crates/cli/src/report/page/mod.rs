@@ -21,7 +21,7 @@ use differences::{differences, unmarked};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use shown::{name, preview};
 use std::path::Path;
-use twindex::{Settings, Shingler};
+use twindex::{Overlap, Settings, Shingler};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -302,7 +302,8 @@ fn pair(
     let is_cut = |text: &str| text.chars().count() >= LONGEST_TEXT;
     let is_cut = [left, right].into_iter().flatten().any(is_cut);
     let shares = compared.as_ref().map(|compared| compared.shares).filter(|_| !is_cut);
-    let is_another = shares.is_some_and(|shares| contradicts(shares, pair.similarity));
+    let both = left.zip(right).filter(|_| !is_cut);
+    let is_another = both.is_some_and(|both| contradict(shingler, both, pair.similarity));
     let column = |fate: &str, id: Markup, share: Option<f64>, content: Option<Markup>| {
         html! {
             div {
@@ -355,12 +356,10 @@ fn of_index(index: Option<&str>) -> Markup {
     html! { @if let Some(index) = index { " in " bdi { (name(index)) } } }
 }
 
-/// Whether texts that have these shares in common are not those with this similarity. An estimate
-/// may differ by much.
-fn contradicts(shares: [f64; 2], similarity: f64) -> bool {
+/// Whether two texts are not those that have this similarity. An estimate may differ by much.
+fn contradict(shingler: &Shingler, (a, b): (&str, &str), similarity: f64) -> bool {
     const MUCH: f64 = 0.25;
-    let [a, b] = shares;
-    let found = if a > 0.0 && b > 0.0 { 1.0 / (1.0 / a + 1.0 / b - 1.0) } else { 0.0 };
+    let found = Overlap::of_sets(&shingler.set(a), &shingler.set(b)).similarity();
     (found - similarity).abs() > MUCH
 }
 
