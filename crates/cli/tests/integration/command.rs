@@ -367,21 +367,41 @@ impl Running {
         }
     }
 
-    /// Waits until a signal has stopped it.
+    /// Waits until no signal is on its way to it.
     #[cfg(target_os = "linux")]
-    pub fn wait_until_stopped(&self) {
-        self.wait_for_status("State:", |state| state.starts_with('T'));
+    pub fn wait_until_signals_are_handled(&self) {
+        self.wait_for_status("ShdPnd:", |pending| pending.chars().all(|digit| digit == '0'));
+    }
+
+    /// Waits until it waits itself: it sleeps, and has not run for a while.
+    #[cfg(target_os = "linux")]
+    pub fn wait_until_it_waits(&self) {
+        let mut before = String::new();
+        self.wait_for_statuses(|status| {
+            sleep(Duration::from_millis(200));
+            let switches = status.lines().filter(|line| line.contains("ctxt_switches")).collect();
+            let is_same = std::mem::replace(&mut before, switches) == before;
+            is_same && status.lines().any(|line| line.starts_with("State:\tS"))
+        });
     }
 
     /// Waits until a line of its status in the system is like this.
     #[cfg(target_os = "linux")]
     fn wait_for_status(&self, name: &str, is_so: impl Fn(&str) -> bool) {
+        self.wait_for_statuses(|status| {
+            let mut values = status.lines().filter_map(|line| line.strip_prefix(name));
+            values.any(|value| is_so(value.trim()))
+        });
+    }
+
+    /// Waits until its status in the system is like this.
+    #[cfg(target_os = "linux")]
+    fn wait_for_statuses(&self, mut is_so: impl FnMut(&str) -> bool) {
         let start = Instant::now();
         let path = format!("/proc/{}/status", self.child.id());
         loop {
             let status = std::fs::read_to_string(&path).expect("it runs");
-            if status.lines().filter_map(|line| line.strip_prefix(name)).any(|it| is_so(it.trim()))
-            {
+            if is_so(&status) {
                 return;
             }
             assert!(start.elapsed() < PATIENCE, "waited in vain for a status: {status}");
@@ -441,6 +461,16 @@ impl Running {
 
     pub fn is_running(&mut self) -> bool {
         self.child.try_wait().expect("its status").is_none()
+    }
+
+    /// Waits for the end while nothing reads what it prints.
+    pub fn end_unread(mut self) -> Done {
+        let start = Instant::now();
+        while self.is_running() {
+            assert!(start.elapsed() < PATIENCE, "it does not end");
+            sleep(Duration::from_millis(2));
+        }
+        self.finish()
     }
 
     /// Waits for the end while standard input stays open.
