@@ -917,9 +917,9 @@ void twindex_clusters_free(twindex_clusters *clusters);
 // `outcome` ("added", "replaced", "unchanged", "skipped" or "duplicate"), `duplicate_of` and
 // `similarity`. `counts` may be null.
 //
-// After an error, some of the rows before the bad one are inserted, and `counts` tells how many; it
-// is null if the call has not begun to read. End the transaction without a commit to undo them. An
-// error of the stream itself is TWINDEX_INVALID_INPUT, with its message.
+// After an error, `counts` tells how many of the rows before the bad one are inserted. It is null
+// if the call has not begun to read. End the transaction without a commit to undo them. An error
+// of the stream itself is TWINDEX_INVALID_INPUT, with its message.
 //
 // Ownership: the call takes over `stream` and releases it, also after an error. The caller
 // releases `outcomes`, which is released already after an error. `*counts` belongs to the
