@@ -147,8 +147,8 @@ impl Index {
     /// # Errors
     ///
     /// [`Error::WriteInProgress`] if this thread holds the transaction; [`Error::Storage`] if an
-    /// earlier write found damage; [`Error::Moved`] if the file was moved, deleted or replaced, as an
-    /// earlier commit may have told.
+    /// earlier write found damage; [`Error::Moved`] if the file was moved, deleted or replaced, as
+    /// an earlier commit may have told.
     pub fn begin_write(&self) -> Result<WriteTxn> {
         Ok(WriteTxn::new(self.engine.write()?, Arc::clone(&self.sketcher)))
     }

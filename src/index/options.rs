@@ -166,8 +166,8 @@ impl IndexOptions {
     ///
     /// Use this if strangers send the documents. Anyone who knows the seed, which is 0 by default,
     /// can change a few letters of a copy so that it shares no bucket with the original, or fill a
-    /// bucket on purpose. The seed is in the index file, and [`Settings::seed`] and exports tell it:
-    /// keep them secret. To make another index whose signatures compare with these, take its
+    /// bucket on purpose. The seed is in the index file, and [`Settings::seed`] and exports tell
+    /// it: keep them secret. To make another index whose signatures compare with these, take its
     /// [settings](Self::with_settings).
     ///
     /// ```

@@ -68,8 +68,8 @@ impl<'s> Against<'s> {
 }
 
 impl<'s> Comparison<'s> {
-    /// Compares by `search_plan` in an index, and with other indexes of comparable signatures; texts
-    /// too if it is given a cache for their elements.
+    /// Compares by `search_plan` in an index, and with other indexes of comparable signatures;
+    /// texts too if it is given a cache for their elements.
     pub(super) fn new(
         search_plan: SearchPlan,
         elements: Option<Arc<ElementCache>>,

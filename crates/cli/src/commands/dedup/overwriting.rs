@@ -105,8 +105,8 @@ fn check_interrupted(request: &Request<'_>, index: Option<&Index>) -> Result<(),
     if runs.is_empty() && !args.restart {
         PartialFile::check_free(first)?;
         return Err(anyhow!(
-            "{}: was left by a run with another index, which may still go on with it, or by one to a \
-             stream; delete it, or add --restart to replace it",
+            "{}: was left by a run with another index, which may still go on with it, or by one to \
+             a stream; delete it, or add --restart to replace it",
             partial_path(first).display()
         )
         .into());

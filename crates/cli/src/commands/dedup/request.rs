@@ -100,8 +100,8 @@ impl Request<'_> {
         }
     }
 
-    /// Creates the index. If another process has created it meanwhile, opens it, unless that process
-    /// has run the same command.
+    /// Creates the index. If another process has created it meanwhile, opens it, unless that
+    /// process has run the same command.
     pub(crate) fn create(&self) -> Result<Index, Failure> {
         let (index, is_new) = opening::create(self.global, self.place, &self.settings)?;
         if !is_new {
