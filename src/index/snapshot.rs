@@ -84,15 +84,15 @@ impl Snapshot {
     /// # fn main() -> twindex::Result<()> {
     /// # let folder = tempfile::tempdir().expect("a temporary folder");
     /// # let index = twindex::Index::create(folder.path().join("c.twx"))?;
-    /// let before = index.snapshot()?.commit();
+    /// let before = index.snapshot()?.commit_number();
     /// let mut txn = index.begin_write()?;
     /// txn.insert("a", "some text")?;
     /// txn.commit()?;
-    /// assert!(index.snapshot()?.commit() > before);
+    /// assert!(index.snapshot()?.commit_number() > before);
     /// # Ok(())
     /// # }
     /// ```
-    pub fn commit(&self) -> u64 {
+    pub fn commit_number(&self) -> u64 {
         self.reader.state.counters.commit
     }
 

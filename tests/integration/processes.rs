@@ -44,7 +44,7 @@ fn text(number: u64) -> String {
 /// Makes the commit with this number: it adds the document of that number, and removes the one that
 /// is too many. So the number of a commit tells what it holds.
 fn commit(index: &Index) -> twindex::Result<u64> {
-    let number = index.snapshot()?.commit() + 1;
+    let number = index.snapshot()?.commit_number() + 1;
     let mut txn = index.begin_write()?;
     txn.insert(&id(number), &text(number))?;
     if let Some(old) = number.checked_sub(KEPT) {
@@ -56,7 +56,7 @@ fn commit(index: &Index) -> twindex::Result<u64> {
 
 /// Checks that a snapshot holds what its commit has written.
 fn check(snapshot: &Snapshot, random: &mut fastrand::Rng) {
-    let last = snapshot.commit();
+    let last = snapshot.commit_number();
     let expected: Vec<u64> = (last.saturating_sub(KEPT - 1).max(1)..=last).collect();
     let ids: Vec<String> = snapshot.ids().collect::<Result<_, _>>().expect("readable");
     assert_eq!(ids, expected.iter().map(|number| id(*number)).collect::<Vec<_>>());
@@ -153,8 +153,8 @@ fn read(path: &Path) {
         // One that is asked to stop before it has read anything reads once.
         stops = path.with_extension("stop").exists();
         let snapshot = index.snapshot().expect("a snapshot");
-        assert!(snapshot.commit() >= last, "{} after {last}", snapshot.commit());
-        last = snapshot.commit();
+        assert!(snapshot.commit_number() >= last, "{} after {last}", snapshot.commit_number());
+        last = snapshot.commit_number();
         check(&snapshot, &mut random);
         if random.u32(..10) == 0 {
             held.push(snapshot);
@@ -203,21 +203,21 @@ fn readers_go_on_when_a_writer_is_killed_and_see_the_commits_of_the_next_one() {
     let mut random = fastrand::Rng::new();
     let reader = options().open_read_only(&path).expect("opened");
     let held = reader.snapshot().expect("a snapshot");
-    let mut last = held.commit();
+    let mut last = held.commit_number();
     for _ in 0..6 {
         let writer = Other::start("write", &path);
         let start = Instant::now();
-        while reader.snapshot().expect("a snapshot").commit() < last + 5 {
+        while reader.snapshot().expect("a snapshot").commit_number() < last + 5 {
             assert!(start.elapsed() < Duration::from_secs(60), "the writer commits");
         }
         sleep(Duration::from_millis(random.u64(..20)));
         drop(writer);
         let snapshot = reader.snapshot().expect("a snapshot");
         check(&snapshot, &mut random);
-        last = snapshot.commit();
+        last = snapshot.commit_number();
         // Nobody has recovered the file.
         let new = ReadOnlyIndex::open(&path).expect("opened").snapshot().expect("a snapshot");
-        assert_eq!(new.commit(), last);
+        assert_eq!(new.commit_number(), last);
         check(&new, &mut random);
         check(&held, &mut random);
     }
@@ -268,12 +268,12 @@ fn a_reader_beside_compaction_and_repair_goes_on_and_one_beside_a_rebuild_is_tol
         commit(&index).expect("committed");
     }
     check(&reader.snapshot().expect("a snapshot"), &mut random);
-    let before = index.snapshot().expect("a snapshot").commit();
+    let before = index.snapshot().expect("a snapshot").commit_number();
     index.compact().run().expect("compacted");
     drop(index);
     assert!(Index::repair(&path).run().expect("checked").cause.is_none());
     let after = reader.snapshot().expect("a snapshot");
-    assert!(after.commit() > before);
+    assert!(after.commit_number() > before);
     assert_eq!(after.len(), KEPT);
     let old = after.ids().collect::<Result<Vec<_>, _>>().expect("readable");
 

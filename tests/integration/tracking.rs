@@ -106,7 +106,7 @@ fn random_steps(seed: u64, store_text: bool, commits: usize) -> Result<()> {
     index.track_clusters().run()?;
     let mut places_before = Places::new();
     let mut followed = Places::new();
-    let (mut seen, mut used) = (index.snapshot()?.commit(), BTreeSet::new());
+    let (mut seen, mut used) = (index.snapshot()?.commit_number(), BTreeSet::new());
     let mut kinds = BTreeSet::new();
     for _ in 0..commits {
         let mut stayed: BTreeSet<String> = index.snapshot()?.ids().collect::<Result<_>>()?;
@@ -132,7 +132,7 @@ fn random_steps(seed: u64, store_text: bool, commits: usize) -> Result<()> {
         let now = places(&snapshot)?;
         follow(&snapshot, seen, &mut followed)?;
         assert_eq!(followed, now, "a program that follows the changes");
-        seen = snapshot.commit();
+        seen = snapshot.commit_number();
 
         let order: Vec<String> = snapshot.ids().collect::<Result<_>>()?;
         let kept = kept_ids(&groups, &places_before, &stayed, &order);

@@ -757,7 +757,7 @@ twindex_status twindex_snapshot_backup(const twindex_snapshot *snapshot,
 
 // The number of the commit that a snapshot shows; 0 for a null pointer. Each commit has a greater
 // number than the one before, whichever process made it.
-uint64_t twindex_snapshot_commit(const twindex_snapshot *snapshot);
+uint64_t twindex_snapshot_commit_number(const twindex_snapshot *snapshot);
 
 // Frees a snapshot. Null is fine. Matches, pairs, clusters and documents that came from it stay
 // valid.

@@ -100,8 +100,8 @@ pub unsafe extern "C" fn twindex_snapshot_backup(
 /// The number of the commit that a snapshot shows; 0 for a null pointer. Each commit has a greater
 /// number than the one before, whichever process made it.
 #[unsafe(no_mangle)]
-pub extern "C" fn twindex_snapshot_commit(snapshot: Option<&SnapshotHandle>) -> u64 {
-    snapshot.map_or(0, |snapshot| snapshot.0.commit())
+pub extern "C" fn twindex_snapshot_commit_number(snapshot: Option<&SnapshotHandle>) -> u64 {
+    snapshot.map_or(0, |snapshot| snapshot.0.commit_number())
 }
 
 /// Frees a snapshot. Null is fine. Matches, pairs, clusters and documents that came from it stay

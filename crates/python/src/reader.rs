@@ -130,7 +130,7 @@ impl Reader {
     /// The number of the latest commit. Equal numbers mean equal states.
     #[getter]
     fn commit_number(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.shared(py)?.get()?.commit())
+        Ok(self.shared(py)?.get()?.commit_number())
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {

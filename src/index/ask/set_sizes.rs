@@ -294,7 +294,7 @@ mod tests {
             let known = latest.before(u64::MAX).expect("read before");
             known.followed(&index.snapshot().expect("a snapshot").view()).expect("read").is_some()
         };
-        let old = index.snapshot().expect("a snapshot").commit();
+        let old = index.snapshot().expect("a snapshot").commit_number();
         insert(&index, 0..60);
         same(&index, 59);
         assert!(latest.before(old).is_none(), "an earlier snapshot knows nothing of it");

@@ -39,9 +39,10 @@ impl TrackedClusters<'_> {
     /// a commit in the order in which the documents were inserted.
     ///
     /// A program that keeps the cluster of each document elsewhere applies the changes in this
-    /// order, one by one, and then remembers [`Snapshot::commit`](crate::Snapshot::commit) of this
-    /// snapshot. The next time it gives that commit. A program that knows nothing yet gives 0, and
-    /// gets every document that is in a cluster.
+    /// order, one by one, and then remembers
+    /// [`Snapshot::commit_number`](crate::Snapshot::commit_number) of this snapshot. The next time
+    /// it gives that commit. A program that knows nothing yet gives 0, and gets every document that
+    /// is in a cluster.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -49,7 +50,7 @@ impl TrackedClusters<'_> {
     /// # let index = twindex::Index::create(folder.path().join("c.twx"))?;
     /// use twindex::ClusterPlace;
     /// index.track_clusters().run()?;
-    /// let seen = index.snapshot()?.commit();
+    /// let seen = index.snapshot()?.commit_number();
     /// let mut txn = index.begin_write()?;
     /// txn.insert("a", "It was the best of times, it was the worst of times")?;
     /// txn.insert("b", "It was the best of times, it was  the worst of times")?;
@@ -71,7 +72,7 @@ impl TrackedClusters<'_> {
         &self,
         since: u64,
     ) -> Result<impl Iterator<Item = Result<ClusterChange>> + use<'_>> {
-        let (from, to) = (self.known_since(), self.snapshot.commit());
+        let (from, to) = (self.known_since(), self.snapshot.commit_number());
         if since != 0 && !(from..=to).contains(&since) {
             let path = self.snapshot.path().to_owned();
             return Err(Error::ChangesForgotten { path, since, from, to });

@@ -88,7 +88,7 @@ fn fill(old: &Arc<Engine>, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<R
     let (old, new) = (Index::new(Arc::clone(old))?, Index::new(Arc::clone(new))?);
     let source = old.snapshot()?;
     let mut writer = engine.write()?;
-    writer.continue_from(source.commit());
+    writer.continue_from(source.commit_number());
     writer.commit()?;
     if source.tracks_clusters() {
         new.track_clusters().run()?;

@@ -110,7 +110,7 @@ static void documents_go_in_and_out(const char *folder, twindex_error *error) {
 
     twindex_snapshot *snapshot;
     OK(twindex_snapshot_take(index, &snapshot, error));
-    CHECK(twindex_snapshot_count(snapshot) == 2 && twindex_snapshot_commit(snapshot) > 0);
+    CHECK(twindex_snapshot_count(snapshot) == 2 && twindex_snapshot_commit_number(snapshot) > 0);
     const twindex_document *document;
     OK(twindex_snapshot_get(snapshot, "x\0y", 3, &document, error));
     CHECK(document->id.length == 3 && !memcmp(document->id.data, "x\0y", 4));

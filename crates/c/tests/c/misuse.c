@@ -28,7 +28,7 @@ static void nulls(void) {
     CHECK(twindex_passages_left_out(NULL) == 0);
     CHECK(twindex_error_status(NULL) == TWINDEX_OK);
     CHECK(equals(twindex_error_message(NULL), "") && equals(twindex_error_path(NULL), ""));
-    CHECK(twindex_snapshot_count(NULL) == 0 && twindex_snapshot_commit(NULL) == 0);
+    CHECK(twindex_snapshot_count(NULL) == 0 && twindex_snapshot_commit_number(NULL) == 0);
     CHECK(twindex_matches_count(NULL) == 0 && twindex_matches_at(NULL, 0) == NULL);
     CHECK(twindex_matches_recall(NULL) == 0 && twindex_matches_left_out(NULL) == 0);
     CHECK(twindex_clusters_count(NULL) == 0 && twindex_sketcher_signature_length(NULL) == 0);

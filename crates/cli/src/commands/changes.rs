@@ -65,7 +65,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Changes) -> Result<Ending, Fail
         }
     }
     results.finish()?;
-    let commit = snapshot.commit();
+    let commit = snapshot.commit_number();
     let fields =
         [("changes", number.into()), ("since", args.since.into()), ("commit", commit.into())];
     let sentence = format!(

@@ -34,7 +34,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
         }
     }
     results.finish()?;
-    let commit = snapshot.commit();
+    let commit = snapshot.commit_number();
     let fields = [
         ("clusters", number.into()),
         ("documents", documents.into()),

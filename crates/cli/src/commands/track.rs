@@ -53,7 +53,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Track) -> Result<Ending, Failur
     let progress = ProgressBar::of_parts(global);
     let clusters = index.track_clusters().watch(progress.watch());
     progress.finish();
-    let (clusters, commit) = (clusters?, index.snapshot()?.commit());
+    let (clusters, commit) = (clusters?, index.snapshot()?.commit_number());
     let fields = [
         ("clusters", clusters.into()),
         ("commit", commit.into()),
