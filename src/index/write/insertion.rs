@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use crate::index::document::Document;
 use crate::index::snapshot::Snapshot;
-use crate::index::write::duplicates::{Comparison, Judge};
+use crate::index::write::duplicate_rule::DuplicateRule;
+use crate::index::write::duplicates::Judge;
 use crate::index::write::outcome::{Inserted, OnConflict, Outcome};
 use crate::index::write::passages::{PassageJudge, PassageRule};
 use crate::index::write::transaction::WriteTxn;
@@ -209,7 +210,7 @@ impl<'t> Insertion<'t> {
     /// [`documents`](Self::documents).
     pub fn recall(&self) -> Result<f64> {
         self.passage_rule()?;
-        Ok(self.comparison()?.map_or(1.0, |comparison| comparison.recall()))
+        Ok(self.duplicate_rule()?.map_or(1.0, |rule| rule.recall()))
     }
 
     /// What is done about passages; `None` if nothing is.
@@ -239,7 +240,7 @@ impl<'t> Insertion<'t> {
     }
 
     /// The parameters of the comparison; `None` without a threshold.
-    fn comparison(&self) -> Result<Option<Comparison<'t>>> {
+    fn duplicate_rule(&self) -> Result<Option<DuplicateRule<'t>>> {
         if self.max_candidates == 0 {
             return Err(Error::InvalidSetting {
                 setting: "max_candidates",
@@ -271,11 +272,13 @@ impl<'t> Insertion<'t> {
         for other in self.against {
             self.txn.settings().comparable(self.txn.path(), other.settings(), other.path())?;
         }
-        let comparison = Comparison::new(search_plan, elements, threshold, self.against, limit);
-        let comparison = comparison.of_run(self.own.clone());
+        let sketcher = self.txn.shared_sketcher();
+        let against = self.against;
+        let rule = DuplicateRule::new(search_plan, sketcher, elements, threshold, against, limit)
+            .of_run(self.own.clone());
         match self.contained {
-            Some(share) => comparison.if_contained(share, self.txn.path()).map(Some),
-            None => Ok(Some(comparison)),
+            Some(share) => rule.if_contained(share, self.txn.path()).map(Some),
+            None => Ok(Some(rule)),
         }
     }
 
@@ -316,7 +319,8 @@ impl<'t> Insertion<'t> {
 
     /// Inserts documents as [`documents`](Self::documents) does.
     pub(super) fn insert(&mut self, mut documents: Vec<Document>) -> Result<Vec<Outcome>> {
-        let (comparison, rule) = (self.comparison()?, self.passage_rule()?);
+        let duplicate_rule = self.duplicate_rule()?;
+        let passage_rule = self.passage_rule()?;
         let Self { txn, on_conflict, .. } = self;
         documents.iter().try_for_each(|document| txn.fits(document))?;
         txn.give_ids(&mut documents)?;
@@ -326,8 +330,8 @@ impl<'t> Insertion<'t> {
         let mut outcomes = Vec::with_capacity(documents.len());
         while !documents.is_empty() {
             let later = documents.split_off(documents.len().min(writer.batch_size()));
-            let judging = match (&comparison, &rule) {
-                (Some(comparison), _) => Judging::Similar(comparison, &sketcher),
+            let judging = match (&duplicate_rule, &passage_rule) {
+                (Some(rule), _) => Judging::Similar(rule),
                 (None, Some(rule)) => Judging::Passages(rule, &sketcher),
                 (None, None) => Judging::Nothing,
             };
@@ -369,7 +373,7 @@ impl<'t> Insertion<'t> {
 #[derive(Clone, Copy)]
 enum Judging<'c> {
     Nothing,
-    Similar(&'c Comparison<'c>, &'c Sketcher),
+    Similar(&'c DuplicateRule<'c>),
     Passages(&'c PassageRule, &'c Sketcher),
 }
 
@@ -397,9 +401,7 @@ fn insert(
             outcomes.extend(repeat_n(Outcome::Inserted(Inserted::Added), new));
             Judges::Nothing
         }
-        Judging::Similar(comparison, sketcher) => {
-            Judges::Similar(Judge::of(&mut batch, comparison, sketcher, writes)?)
-        }
+        Judging::Similar(rule) => Judges::Similar(Judge::compare_batch(&mut batch, rule, writes)?),
         Judging::Passages(rule, sketcher) => {
             Judges::Passages(PassageJudge::of(&mut batch, rule, sketcher, writes)?)
         }

@@ -23,6 +23,17 @@ pub(super) struct Kept {
     expected: Expected,
 }
 
+/// A document of the batch.
+#[derive(Clone, Copy)]
+pub(super) struct InBatch<'d> {
+    /// Its place in the batch.
+    pub(super) place: usize,
+    pub(super) document: &'d Document,
+    /// The buckets that it shares with others of the batch.
+    pub(super) shared: &'d [u32],
+}
+
+/// A document of the batch that was kept.
 pub(super) struct KeptDocument {
     /// The place in the batch.
     place: usize,
@@ -41,32 +52,34 @@ impl Kept {
         Self { documents: Vec::new(), members, expected }
     }
 
-    /// Adds the document at this place in the batch, which gets this number, with the shared
-    /// buckets that it is in.
-    pub(super) fn add(&mut self, place: usize, number: u64, document: &Document, shared: &[u32]) {
+    /// Adds a document, which gets this number.
+    pub(super) fn add(&mut self, added: InBatch<'_>, number: u64) {
+        let InBatch { place, document, shared } = added;
         if shared.is_empty() {
             return;
         }
-        let lanes: Box<[u8]> = document.signature.lanes().into();
-        // Writing the document fails if the number does not fit.
-        let number = DocNo(number.try_into().unwrap_or(u32::MAX));
-        let (id, text) = (document.id.clone(), document.text.clone());
         self.members.get_mut().add(shared);
-        let key = (document.text_hash, document.text_length);
-        self.documents.push(KeptDocument { place, number, id, lanes, text, key });
+        self.documents.push(KeptDocument {
+            place,
+            // Writing the document fails if the number does not fit.
+            number: DocNo(number.try_into().unwrap_or(u32::MAX)),
+            id: document.id.clone(),
+            lanes: document.signature.lanes().into(),
+            text: document.text.clone(),
+            key: (document.text_hash, document.text_length),
+        });
     }
 
-    /// The most similar of the kept documents for which `is_wanted` is true, ties by number, to the
-    /// document at this place, which is in these shared buckets.
+    /// The most similar of the kept documents for which `is_wanted` is true, ties by number, to a
+    /// document of the batch.
     pub(super) fn best(
         &self,
-        place: usize,
-        document: &Document,
-        shared: &[u32],
+        asking: InBatch<'_>,
         search_plan: SearchPlan,
         exact: Option<ExactText<'_>>,
         is_wanted: impl Fn(DocNo) -> bool,
     ) -> Result<Option<(Score, &KeptDocument)>> {
+        let InBatch { place, document, shared } = asking;
         let lanes = document.signature.lanes();
         let mut members = self.members.borrow_mut();
         let candidates = members

@@ -66,9 +66,15 @@ impl fmt::Debug for WriteTxn {
 
 impl WriteTxn {
     pub(crate) fn new(writer: Writer, sketcher: Arc<Sketcher>) -> Self {
-        let (margins, texts) = Default::default();
         let elements = Arc::new(ElementCache::of_bytes(writer.cache_bytes()));
-        Self { writer, sketcher, margins, limited: 0, texts, elements }
+        Self {
+            writer,
+            sketcher,
+            margins: Default::default(),
+            limited: 0,
+            texts: Default::default(),
+            elements,
+        }
     }
 
     /// Inserts a document, or replaces the one with the same id.
