@@ -65,10 +65,12 @@ impl Margin {
         verified: impl Fn(usize) -> f64,
     ) -> Self {
         let most = verified(0).max(0.0);
-        let wanted = match most >= recall.get() {
-            true => recall.get(),
-            false if most < NEGLIGIBLE => return Self { least: 0, recall: most },
-            false => most * (1.0 - SHARE * (1.0 - recall.get())),
+        let wanted = if most >= recall.get() {
+            recall.get()
+        } else if most < NEGLIGIBLE {
+            return Self { least: 0, recall: most };
+        } else {
+            most * (1.0 - SHARE * (1.0 - recall.get()))
         };
         let similar = least_equal_lanes(threshold.get(), lanes.get());
         let (mut least, mut above) = (0, similar + 1);

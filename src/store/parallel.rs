@@ -18,12 +18,12 @@ pub(crate) fn map<T: Send, R: Send>(
     shared: bool,
     apply: impl Fn(T) -> R + Sync + Send,
 ) -> Vec<R> {
-    match shared && items.len() > 1 {
-        true if rayon::current_thread_index().is_some() => {
-            items.into_par_iter().map(apply).collect()
-        }
-        true => map_with_caller(items, &apply),
-        false => items.into_iter().map(apply).collect(),
+    if !shared || items.len() <= 1 {
+        items.into_iter().map(apply).collect()
+    } else if rayon::current_thread_index().is_some() {
+        items.into_par_iter().map(apply).collect()
+    } else {
+        map_with_caller(items, &apply)
     }
 }
 

@@ -17,35 +17,75 @@ const TOGETHER: usize = 256;
 /// equal signatures, and skips pairs that are already connected.
 pub(crate) fn connected(job: &mut Job<'_, '_>, preference: &Order) -> Assigned {
     job.watch.begin("comparing documents", job.entries())?;
-    let mut forest = Forest(DocMap::new(NO_DOC));
     let mut groups = Groups::new(job.snapshot, job.probe);
-    let mut roots = Vec::new();
-    let mut content_parts = ContentParts::default();
-    let mut waiting = Vec::new();
+    let mut components = Components::new();
     while groups.next_bucket()? {
         job.watch.advance(groups.take_passed())?;
-        roots.clear();
+        components.begin_bucket(job, &groups)?;
+        components.join_bucket(job, &mut groups)?;
+    }
+    components.forest.join_similar(job, &mut components.waiting)?;
+    let mut assigned = components.forest.trees();
+    if preference.keep != Keep::First || preference.preferred.is_some() {
+        rename(&mut assigned, preference, job)?;
+    }
+    Ok(assigned)
+}
+
+/// The components that are known so far.
+struct Components {
+    forest: Forest,
+    content_parts: ContentParts,
+    /// The documents that represent the groups of the bucket.
+    representatives: Vec<DocNo>,
+    /// The number of trees to which they belong.
+    trees: usize,
+    /// Pairs that are similar by their estimates, and whose texts wait to be compared.
+    waiting: Vec<(DocNo, DocNo)>,
+}
+
+impl Components {
+    fn new() -> Self {
+        Self {
+            forest: Forest(DocMap::new(NO_DOC)),
+            content_parts: ContentParts::default(),
+            representatives: Vec::new(),
+            trees: 0,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Takes up the groups of a bucket. Joins the documents of each group that have equal texts.
+    fn begin_bucket(&mut self, job: &mut Job<'_, '_>, groups: &Groups<'_>) -> Result<()> {
+        self.representatives.clear();
         for group in 0..groups.len() {
             let docs = groups.docs(group);
             let Some((first, others)) = docs.split_first() else { continue };
             // Equal signatures all meet in the first band, so they are joined there once.
             if groups.in_first_band() && !others.is_empty() {
-                let parts = job.split_by_content(docs)?;
-                for part in &parts {
-                    part.windows(2).for_each(|two| {
-                        forest.join(two[0], two[1]);
-                    });
-                }
-                if parts.len() > 1 {
-                    let firsts = parts.iter().filter_map(|part| part.first().copied());
-                    content_parts.0.insert(*first, firsts.collect());
-                }
+                self.join_equal(*first, &job.split_by_content(docs)?);
             }
-            roots.extend_from_slice(content_parts.firsts(first));
+            self.representatives.extend_from_slice(self.content_parts.firsts(first));
         }
-        let mut apart = forest.count(&roots);
+        self.trees = self.forest.count(&self.representatives);
+        Ok(())
+    }
+
+    /// Joins the documents within each part of a group, which begins with this document.
+    fn join_equal(&mut self, first: DocNo, parts: &[Vec<DocNo>]) {
+        for two in parts.iter().flat_map(|part| part.windows(2)) {
+            self.forest.join(two[0], two[1]);
+        }
+        if parts.len() > 1 {
+            let firsts = parts.iter().filter_map(|part| part.first().copied());
+            self.content_parts.0.insert(first, firsts.collect());
+        }
+    }
+
+    /// Compares the groups of the bucket, until all belong to one tree.
+    fn join_bucket(&mut self, job: &mut Job<'_, '_>, groups: &mut Groups<'_>) -> Result<()> {
         let mut row = None;
-        while apart > 1
+        while self.trees > 1
             && let Some(two) = groups.next_two()?
         {
             if row != Some(two.0) {
@@ -53,38 +93,48 @@ pub(crate) fn connected(job: &mut Job<'_, '_>, preference: &Order) -> Assigned {
                 // A large bucket takes long, so each row of it checks for an interruption.
                 job.watch.expect(0)?;
             }
-            let (Some(left), Some(right)) = (groups.first(two.0), groups.first(two.1)) else {
+            self.join_groups(job, groups, two)?;
+        }
+        Ok(())
+    }
+
+    /// Joins the documents that represent two groups, if the groups are similar.
+    fn join_groups(
+        &mut self,
+        job: &mut Job<'_, '_>,
+        groups: &Groups<'_>,
+        two: (usize, usize),
+    ) -> Result<()> {
+        let (Some(left), Some(right)) = (groups.first(two.0), groups.first(two.1)) else {
+            return Ok(());
+        };
+        let Self { forest, content_parts, representatives, trees, waiting } = self;
+        let mut compared = None;
+        for (x, y) in content_parts.twos(&left, &right) {
+            if left == right && x >= y || forest.root(x) == forest.root(y) {
                 continue;
-            };
-            let mut compared = None;
-            for (x, y) in content_parts.twos(&left, &right) {
-                if left == right && x >= y || forest.root(x) == forest.root(y) {
-                    continue;
-                }
-                let similar = *compared.get_or_insert_with(|| {
-                    let (x, y) = groups.lanes(two);
-                    equal_lanes_from(x, y, job.least).is_some()
-                });
-                match similar {
-                    true if job.verifier.is_some() => waiting.push((x, y)),
-                    true => apart -= usize::from(forest.join(x, y)),
-                    false => break,
-                }
-                // Two groups may have many different texts, most of which one comparison joins.
-                if waiting.len() >= TOGETHER {
-                    forest.join_similar(job, &mut waiting)?;
-                    apart = forest.count(&roots);
-                    job.watch.expect(0)?;
-                }
+            }
+            let similar = *compared.get_or_insert_with(|| {
+                let (x, y) = groups.lanes(two);
+                equal_lanes_from(x, y, job.least).is_some()
+            });
+            if !similar {
+                break;
+            }
+            if job.verifier.is_none() {
+                *trees -= usize::from(forest.join(x, y));
+                continue;
+            }
+            waiting.push((x, y));
+            // Two groups may have many different texts, most of which one comparison joins.
+            if waiting.len() >= TOGETHER {
+                forest.join_similar(job, waiting)?;
+                *trees = forest.count(representatives);
+                job.watch.expect(0)?;
             }
         }
+        Ok(())
     }
-    forest.join_similar(job, &mut waiting)?;
-    let mut assigned = forest.trees();
-    if preference.keep != Keep::First || preference.preferred.is_some() {
-        rename(&mut assigned, preference, job)?;
-    }
-    Ok(assigned)
 }
 
 /// Groups with equal signatures but different texts. Maps the first document of such a group to the
