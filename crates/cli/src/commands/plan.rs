@@ -11,7 +11,7 @@ use crate::terminal::output::{Results, bytes, count, grouped, rounded_recall, su
 use crate::terminal::plot::{Curve, draw, picture};
 use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use twindex::Agreement;
 use twindex::Shingle;
 use twindex::Space;
@@ -103,115 +103,185 @@ struct Row {
 }
 
 pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure> {
-    let threshold = args.threshold;
-    if let Some(path) = args.svg.as_ref().filter(|path| is_among(path, &args.sample.sample)) {
-        let path = path.display();
-        return Err(anyhow!("{path}: is an input; write to another file").into());
+    check_svg(args)?;
+    let planned = Planned::new(global, args)?;
+    if let Some(path) = &args.svg {
+        planned.draw_into(path).with_context(|| path.display().to_string())?;
     }
-    if args.svg.as_deref().is_some_and(is_standard_output) {
+    let mut results = Results::new(global);
+    match global.json {
+        true => planned.print_object(&mut results)?,
+        false => {
+            planned.print_tables(&mut results)?;
+            summary(global, &[], &planned.sentence());
+        }
+    }
+    Ok(planned.ending())
+}
+
+/// Fails unless the plot can be written to the file that the user named.
+fn check_svg(args: &Plan) -> Result<(), Failure> {
+    let Some(path) = &args.svg else { return Ok(()) };
+    if is_among(path, &args.sample.sample) {
+        return Err(anyhow!("{}: is an input; write to another file", path.display()).into());
+    }
+    if is_standard_output(path) {
         return Err(anyhow!("--svg writes to a file: standard output has the table").into());
     }
-    let needed = args.error.map(lanes_for).transpose()?;
-    let lanes = match needed {
-        Some(needed) => available(needed, args.error.unwrap_or_default())?,
-        None => args.lanes,
-    };
-    let forecast = Forecast::new(threshold, args.recall, lanes)?;
-    let textbook = forecast.textbook();
-    let shown = args.textbook.then_some(textbook);
-    let space = Space::new(forecast.plan(), lanes, args.docs, ID_BYTES)?;
-    let rows = table(&forecast, threshold);
-    let sample = match args.sample.sample.is_empty() {
-        true => None,
-        false => Some(plan_sample::measure(global, &args.sample, (threshold, args.recall, lanes))?),
-    };
-    if let Some(path) = &args.svg {
-        let svg = picture(&curves(&forecast, shown), TITLE, threshold)
-            .with_context(|| path.display().to_string())?;
-        whole_file::write(path, svg.as_bytes()).with_context(|| path.display().to_string())?;
+    Ok(())
+}
+
+/// A forecast, and what is told of it.
+struct Planned<'a> {
+    args: &'a Plan,
+    /// The lanes that the standard error asks for, before they are rounded up to a signature's.
+    needed_lanes: Option<usize>,
+    lanes: usize,
+    forecast: Forecast,
+    /// The textbook's rule, if the user asks for it.
+    textbook: Option<Textbook>,
+    space: Space,
+    rows: Vec<Row>,
+    sample: Option<Sample>,
+}
+
+impl<'a> Planned<'a> {
+    fn new(global: &GlobalOptions, args: &'a Plan) -> Result<Self, Failure> {
+        let needed_lanes = args.error.map(lanes_for).transpose()?;
+        let lanes = match needed_lanes {
+            Some(needed) => available(needed, args.error.unwrap_or_default())?,
+            None => args.lanes,
+        };
+        let forecast = Forecast::new(args.threshold, args.recall, lanes)?;
+        let textbook = args.textbook.then(|| forecast.textbook());
+        let space = Space::new(forecast.plan(), lanes, args.docs, ID_BYTES)?;
+        let rows = table(&forecast, args.threshold);
+        let settings = (args.threshold, args.recall, lanes);
+        let sample = match args.sample.sample.is_empty() {
+            true => None,
+            false => Some(plan_sample::measure(global, &args.sample, settings)?),
+        };
+        Ok(Self { args, needed_lanes, lanes, forecast, textbook, space, rows, sample })
     }
 
-    let ending = match &sample {
-        Some(sample) if sample.failed > 0 => Ending::SomeFailed,
-        _ => Ending::Done,
-    };
-    let mut results = Results::new(global);
-    let mut settings = vec![
-        ("threshold", threshold.into()),
-        ("recall", args.recall.into()),
-        ("lanes", lanes.into()),
-        ("bands", forecast.plan().bands().into()),
-        ("depth", forecast.plan().depth().into()),
-        ("recall_at_threshold", rounded_recall(forecast.recall())),
-        ("documents", args.docs.into()),
-        ("signature_bytes_per_document", one_decimal(space.signatures)),
-        ("posting_bytes_per_document", one_decimal(space.postings + space.ids)),
-        ("document_bytes_per_document", one_decimal(space.documents)),
-        ("bytes_per_document", one_decimal(space.total())),
-        ("bytes", ((space.total() * args.docs as f64).round() as u64).into()),
-        (
-            "background_candidates",
-            four_digits(forecast.candidates_among(args.docs, BACKGROUND_SIMILARITY)),
-        ),
-    ];
-    if let (Some(error), Some(needed)) = (args.error, needed) {
-        settings.extend([("error", error.into()), ("lanes_for_error", needed.into())]);
+    fn ending(&self) -> Ending {
+        match &self.sample {
+            Some(sample) if sample.failed > 0 => Ending::SomeFailed,
+            _ => Ending::Done,
+        }
     }
-    if let Some(textbook) = shown {
-        settings.extend([
-            ("textbook_bands", textbook.bands.into()),
-            ("textbook_depth", textbook.depth.into()),
-            ("textbook_recall_at_threshold", rounded_recall(textbook.recall)),
-        ]);
+
+    /// The bytes of all documents.
+    fn bytes(&self) -> f64 {
+        self.space.total() * self.args.docs as f64
     }
-    settings.extend(args.length.into_iter().flat_map(recommended_shingle));
-    settings.extend(sample.iter().flat_map(Sample::settings));
-    if global.json {
-        let named = |(name, value): (&str, Value)| (name.to_owned(), value);
-        let fields =
-            |row: &Row| row.fields(args.textbook).into_iter().map(named).collect::<Value>();
-        let curve = rows.iter().map(fields);
-        let curve = [("curve", curve.collect::<Value>())];
-        let object = |row: Vec<(&str, Value)>| row.into_iter().map(named).collect::<Value>();
-        let tables = sample.iter().flat_map(Sample::tables);
+
+    /// The named values that are told before the table.
+    fn values(&self) -> Vec<(&'static str, Value)> {
+        let Self { args, forecast, space, .. } = self;
+        let in_vain = forecast.candidates_among(args.docs, BACKGROUND_SIMILARITY);
+        let mut values = vec![
+            ("threshold", args.threshold.into()),
+            ("recall", args.recall.into()),
+            ("lanes", self.lanes.into()),
+            ("bands", forecast.plan().bands().into()),
+            ("depth", forecast.plan().depth().into()),
+            ("recall_at_threshold", rounded_recall(forecast.recall())),
+            ("documents", args.docs.into()),
+            ("signature_bytes_per_document", one_decimal(space.signatures)),
+            ("posting_bytes_per_document", one_decimal(space.postings + space.ids)),
+            ("document_bytes_per_document", one_decimal(space.documents)),
+            ("bytes_per_document", one_decimal(space.total())),
+            ("bytes", (self.bytes().round() as u64).into()),
+            ("background_candidates", four_digits(in_vain)),
+        ];
+        if let (Some(error), Some(needed)) = (args.error, self.needed_lanes) {
+            values.extend([("error", error.into()), ("lanes_for_error", needed.into())]);
+        }
+        if let Some(textbook) = self.textbook {
+            values.extend([
+                ("textbook_bands", textbook.bands.into()),
+                ("textbook_depth", textbook.depth.into()),
+                ("textbook_recall_at_threshold", rounded_recall(textbook.recall)),
+            ]);
+        }
+        values.extend(args.length.into_iter().flat_map(recommended_shingle));
+        values.extend(self.sample.iter().flat_map(Sample::settings));
+        values
+    }
+
+    /// Prints one object of JSON.
+    fn print_object(&self, results: &mut Results) -> Result<(), Failure> {
+        let object = |row: Vec<(&str, Value)>| {
+            row.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Value>()
+        };
+        let curve = self.rows.iter().map(|row| object(row.fields(self.args.textbook)));
+        let tables = self.sample.iter().flat_map(Sample::tables);
         let tables = tables.map(|(name, rows)| (name, rows.into_iter().map(object).collect()));
-        results.object(&settings.into_iter().chain(curve).chain(tables).collect::<Vec<_>>())?;
+        let mut values = self.values();
+        values.push(("curve", curve.collect()));
+        values.extend(tables);
+        results.object(&values)?;
+        Ok(results.flush()?)
+    }
+
+    /// Prints the values, the table, on a terminal the plot, and what the sample shows.
+    fn print_tables(&self, results: &mut Results) -> Result<(), Failure> {
+        results.object(&self.values())?;
         results.flush()?;
-        return Ok(ending);
-    }
-    results.object(&settings)?;
-    results.flush()?;
-    results.heading(Row::names(args.textbook))?;
-    for row in &rows {
-        results.line(&row.fields(args.textbook))?;
-    }
-    results.flush()?;
-    if results.is_aligned() {
-        results.text(&draw(&curves(&forecast, shown), TITLE, threshold))?;
+        results.heading(Row::names(self.args.textbook))?;
+        for row in &self.rows {
+            results.line(&row.fields(self.args.textbook))?;
+        }
         results.flush()?;
+        if results.is_aligned() {
+            results.text(&draw(&self.curves(), TITLE, self.args.threshold))?;
+            results.flush()?;
+        }
+        self.sample.as_ref().map_or(Ok(()), |sample| sample.print(results))
     }
-    if let Some(sample) = &sample {
-        sample.print(&mut results)?;
+
+    /// The sentence that sums it up.
+    fn sentence(&self) -> String {
+        let Self { args, forecast, .. } = self;
+        let rule = self.textbook.map_or(String::new(), |textbook| {
+            let recall = percent(textbook.recall);
+            let (bands, depth) = (textbook.bands, textbook.depth);
+            format!("; by the textbook's {bands} of {depth} it would be {recall}")
+        });
+        let mut sentence = format!(
+            "{} of {} lanes: {} of pairs at {} are compared{rule}; {} {} {}",
+            count(forecast.plan().bands() as u64, "band"),
+            forecast.plan().depth(),
+            percent(forecast.recall()),
+            args.threshold,
+            count(args.docs, "document"),
+            if args.docs == 1 { "takes" } else { "take" },
+            bytes(self.bytes() as u64)
+        );
+        if let Some(sample) = &self.sample {
+            sentence += &format!("; {}", sample.sentence(args.threshold));
+        }
+        sentence
     }
-    let rule = shown.map_or(String::new(), |textbook| {
-        let recall = percent(textbook.recall);
-        let (bands, depth) = (textbook.bands, textbook.depth);
-        format!("; by the textbook's {bands} of {depth} it would be {recall}")
-    });
-    let mut sentence = format!(
-        "{} of {} lanes: {} of pairs at {threshold} are compared{rule}; {} {} {}",
-        count(forecast.plan().bands() as u64, "band"),
-        forecast.plan().depth(),
-        percent(forecast.recall()),
-        count(args.docs, "document"),
-        if args.docs == 1 { "takes" } else { "take" },
-        bytes((space.total() * args.docs as f64) as u64)
-    );
-    if let Some(sample) = &sample {
-        sentence += &format!("; {}", sample.sentence(threshold));
+
+    /// The curves of the plot, the first one at the bottom.
+    fn curves(&self) -> Vec<Curve> {
+        let textbook = self.textbook.map(|textbook| {
+            Curve::new('o', "compared by the textbook's rule", move |at| textbook.candidate(at))
+        });
+        let own = [
+            Curve::new('*', "compared", |similarity| self.forecast.at(similarity).candidate),
+            Curve::new('+', "reported", |similarity| self.forecast.at(similarity).reported),
+        ];
+        textbook.into_iter().chain(own).collect()
     }
-    summary(global, &[], &sentence);
-    Ok(ending)
+
+    /// Draws the plot into a file.
+    fn draw_into(&self, path: &Path) -> anyhow::Result<()> {
+        let svg = picture(&self.curves(), TITLE, self.args.threshold)?;
+        Ok(whole_file::write(path, svg.as_bytes())?)
+    }
 }
 
 /// The recommended shingle for texts of `length` characters, and its chance to occur in one.
@@ -289,18 +359,6 @@ impl Row {
 
 /// The title of the plot.
 const TITLE: &str = "How many pairs of each similarity are found";
-
-/// The curves of the plot, the first one at the bottom.
-fn curves(forecast: &Forecast, textbook: Option<Textbook>) -> Vec<Curve> {
-    let textbook = textbook.map(|textbook| {
-        Curve::new('o', "compared by the textbook's rule", move |at| textbook.candidate(at))
-    });
-    let own = [
-        Curve::new('*', "compared", |similarity| forecast.at(similarity).candidate),
-        Curve::new('+', "reported", |similarity| forecast.at(similarity).reported),
-    ];
-    textbook.into_iter().chain(own).collect()
-}
 
 /// The number of lanes whose estimates have at most this standard error at every similarity, by the
 /// binomial law.
