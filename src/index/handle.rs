@@ -243,7 +243,10 @@ impl Index {
         self.engine.pack(&mut watch)?;
         watch.begin("shrinking the file", 0)?;
         let options = self.options.clone();
-        options.patiently(|| self.alone()?.shrink())
+        match options.patience.open(|| self.alone()?.shrink()) {
+            Err(Error::Locked { path }) => Err(Error::NotShrunk { path }),
+            shrunk => shrunk,
+        }
     }
 
     /// Removes the documents that were inserted before `time`, and returns their number. Times are

@@ -5,6 +5,7 @@ mod document;
 mod group;
 mod handle;
 mod options;
+mod patience;
 mod snapshot;
 mod track;
 #[cfg(any(test, fuzzing))]

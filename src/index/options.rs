@@ -2,20 +2,15 @@
 
 use crate::error::{Error, Result};
 use crate::index::handle::{Index, ReadOnlyIndex};
+use crate::index::patience::{GiveUp, Patience};
 use crate::store::{
-    Engine, PassageRequest, Place, Repair, SeedRequest, Settings, SettingsRequest, Tuning, Work,
-    repair,
+    Engine, PassageRequest, Repair, SeedRequest, Settings, SettingsRequest, Tuning, Work, repair,
 };
 use crate::text::{Normalization, Shingle, UnicodeVersions};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::path::Path;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-
-/// The longest pause between two attempts to open a file that another process has locked: short
-/// compared with the life of a process that adds a document, and long compared with the 20 us of an
-/// attempt.
-const LONGEST_PAUSE: Duration = Duration::from_millis(4);
+use std::sync::Arc;
+use std::time::Duration;
 
 /// The options for creating and opening an index, in two groups.
 ///
@@ -50,8 +45,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(4);
 pub struct IndexOptions {
     request: SettingsRequest,
     tuning: Tuning,
-    wait: Duration,
-    give_up_if: Option<fn() -> bool>,
+    pub(crate) patience: Patience,
 }
 
 impl IndexOptions {
@@ -245,7 +239,7 @@ impl IndexOptions {
     /// # Ok::<(), twindex::Error>(())
     /// ```
     pub fn wait(mut self, wait: Duration) -> Self {
-        self.wait = wait;
+        self.patience.wait = wait;
         self
     }
 
@@ -253,15 +247,17 @@ impl IndexOptions {
     /// several hundred times a second. Opening then fails with [`Error::Locked`].
     ///
     /// ```no_run
+    /// # use std::sync::Arc;
     /// # use std::sync::atomic::{AtomicBool, Ordering};
     /// # use std::time::Duration;
-    /// static ASKED_TO_STOP: AtomicBool = AtomicBool::new(false);
+    /// let stop = Arc::new(AtomicBool::new(false));
+    /// let asked = Arc::clone(&stop);
     /// let options = twindex::Index::options().wait(Duration::from_secs(3600));
-    /// let index = options.give_up_if(|| ASKED_TO_STOP.load(Ordering::Relaxed)).open("pages.twx")?;
+    /// let index = options.give_up_if(move || asked.load(Ordering::Relaxed)).open("pages.twx")?;
     /// # Ok::<(), twindex::Error>(())
     /// ```
-    pub fn give_up_if(mut self, asked: fn() -> bool) -> Self {
-        self.give_up_if = Some(asked);
+    pub fn give_up_if(mut self, asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.patience.give_up = Some(GiveUp(Arc::new(asked)));
         self
     }
 
@@ -295,7 +291,7 @@ impl IndexOptions {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Index> {
         let path = path.as_ref();
         let open = || Engine::open(path, &self.request, self.tuning);
-        Ok(Index::new(self.patiently_to_write(path, open)?)?.with_options(self.clone()))
+        Ok(Index::new(self.patience.open_to_write(path, open)?)?.with_options(self.clone()))
     }
 
     /// Opens an index, creating it first if there is none.
@@ -329,7 +325,7 @@ impl IndexOptions {
     pub fn open_read_only(&self, path: impl AsRef<Path>) -> Result<ReadOnlyIndex> {
         let path = path.as_ref();
         let open = || Engine::open_read_only(path, &self.request, self.tuning);
-        ReadOnlyIndex::new(self.patiently(open)?)
+        ReadOnlyIndex::new(self.patience.open(open)?)
     }
 
     /// Checks an index and every page of its file. If it is damaged, writes all readable documents
@@ -396,7 +392,8 @@ impl IndexOptions {
         Work::new(move |tell| {
             let hooks = RefCell::new((tell, lost));
             options
-                .patiently(|| {
+                .patience
+                .open(|| {
                     let (tell, lost) = &mut *hooks.borrow_mut();
                     repair(&path, &options.request, options.tuning, lost, &mut **tell)
                 })
@@ -432,68 +429,5 @@ impl IndexOptions {
     pub fn with_settings(mut self, settings: &Settings) -> Self {
         self.request = SettingsRequest::of(settings);
         self
-    }
-
-    /// Retries while another process has the file locked and time is left. This polls, because
-    /// operating systems offer no wait for a file lock with a timeout.
-    pub(crate) fn patiently<T>(&self, open: impl FnMut() -> Result<T>) -> Result<T> {
-        Waiting::new(self).until(open, || true)
-    }
-
-    /// Like [`patiently`](Self::patiently), for those who write to the file: they take turns.
-    pub(crate) fn patiently_to_write<T>(
-        &self,
-        path: &Path,
-        open: impl Fn() -> Result<T>,
-    ) -> Result<T> {
-        if self.wait.is_zero() {
-            return open();
-        }
-        // The first attempt goes by those who wait only if there are none.
-        let place = RefCell::new(None);
-        let is_joining = Cell::new(true);
-        Waiting::new(self).until(open, || {
-            let mut place = place.borrow_mut();
-            let Some(joined) = place.get_or_insert_with(|| Place::join(path)) else {
-                // There is no file to wait for, or it cannot be written: opening says so.
-                place.take();
-                return true;
-            };
-            if is_joining.take() && joined.is_alone() { true } else { joined.move_up() }
-        })
-    }
-}
-
-/// A wait for other processes.
-struct Waiting<'o> {
-    options: &'o IndexOptions,
-    start: Instant,
-    pause: Duration,
-}
-
-impl<'o> Waiting<'o> {
-    fn new(options: &'o IndexOptions) -> Self {
-        Self { options, start: Instant::now(), pause: Duration::from_millis(1) }
-    }
-
-    /// Opens the file when it is this process's turn and the file is free.
-    fn until<T>(
-        mut self,
-        mut open: impl FnMut() -> Result<T>,
-        is_turn: impl Fn() -> bool,
-    ) -> Result<T> {
-        loop {
-            let IndexOptions { wait, give_up_if, .. } = self.options;
-            let left = wait.saturating_sub(self.start.elapsed());
-            let is_last = left.is_zero() || give_up_if.is_some_and(|asked| asked());
-            if is_last || is_turn() {
-                match open() {
-                    Err(Error::Locked { .. }) if !is_last => {}
-                    opened => return opened,
-                }
-            }
-            sleep(self.pause.min(left));
-            self.pause = (2 * self.pause).min(LONGEST_PAUSE);
-        }
     }
 }

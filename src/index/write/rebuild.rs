@@ -67,7 +67,7 @@ impl IndexOptions {
         let (options, path) = (self.clone(), path.as_ref().to_owned());
         Work::new(move |tell| {
             let tell = RefCell::new(tell);
-            options.patiently_to_write(&path, || {
+            options.patience.open_to_write(&path, || {
                 let mut tell = tell.borrow_mut();
                 let mut watch = Watch::new(&path, REBUILDING, &mut **tell);
                 let (request, tuning) = (options.request(), options.tuning());
