@@ -74,7 +74,8 @@ pub enum Error {
     },
 
     /// The file of the index was moved, deleted or replaced while it was open. Open the index again
-    /// at the path that the file has now. If it was deleted, insert the documents again.
+    /// at the path that the file has now. If it was deleted, a snapshot still reads it: save it
+    /// with [`Snapshot::backup`](crate::Snapshot::backup), or insert the documents again.
     #[error("{}: was moved, deleted or replaced while it was open; {outcome}", path.display())]
     Moved {
         /// The path under which the file was opened.

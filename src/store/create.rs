@@ -52,9 +52,13 @@ impl<'p> NewFile<'p> {
         #[cfg(unix)]
         let mode = {
             use std::os::unix::fs::PermissionsExt;
-            let metadata = fs::metadata(other).map_err(|source| io_error(other, ACTION, source))?;
-            // The owner must be able to write the new file, even if `other` is read-only.
-            metadata.permissions().mode() & 0o666 | 0o600
+            match fs::metadata(other) {
+                // The owner must be able to write the new file, even if `other` is read-only.
+                Ok(metadata) => metadata.permissions().mode() & 0o666 | 0o600,
+                // A snapshot of a file that was deleted can still be saved.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => 0o600,
+                Err(error) => return Err(io_error(other, ACTION, error)),
+            }
         };
         #[cfg(not(unix))]
         let mode = {

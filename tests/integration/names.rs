@@ -100,6 +100,30 @@ fn closing_tells_that_the_file_was_deleted_although_nothing_was_written() {
 }
 
 #[test]
+fn a_snapshot_of_a_deleted_index_can_be_saved() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (path, saved) = (folder.path().join("i.twx"), folder.path().join("saved.twx"));
+    let index = create(&path, &["a", "b"]);
+    let snapshot = index.snapshot().expect("a snapshot");
+    fs::remove_file(&path).expect("deleted");
+    snapshot.backup(&saved).run().expect("saved");
+    assert_eq!(ids(&saved), ["a", "b"]);
+}
+
+#[test]
+fn a_commit_to_a_file_that_was_shortened_is_an_error() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("i.twx");
+    let index = create(&path, &["a"]);
+    let file = fs::OpenOptions::new().write(true).open(&path).expect("opened");
+    file.set_len(8192).expect("shortened");
+    let error = insert(&index, &["b"]).expect_err("the file is shorter than the index");
+    assert_eq!(error.kind(), ErrorKind::Damaged, "{error}");
+    assert!(error.to_string().contains("another program has shortened the file"), "{error}");
+    assert!(index.close().is_err());
+}
+
+#[test]
 fn a_link_to_the_index_is_a_name_of_it() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (path, link) = (folder.path().join("i.twx"), folder.path().join("link.twx"));

@@ -216,6 +216,11 @@ impl StorageBackend for PageFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
+        let length = self.file.len()?;
+        if length < self.length.load(Ordering::Acquire) {
+            let detail = "another program has shortened the file";
+            return Err(self.damage(PageFault::at("file", length, detail)));
+        }
         self.writes()?.flush(&*self.file)?;
         self.file.sync_data()
     }
