@@ -93,6 +93,7 @@ impl Error {
             | Self::UnexpectedTokens { .. }
             | Self::InvalidToken { .. }
             | Self::SignatureMismatch { .. }
+            | Self::SketchedOtherwise { .. }
             | Self::MissingText { .. }
             | Self::MissingFingerprints { .. }
             | Self::InvalidFingerprints { .. }
@@ -124,6 +125,7 @@ impl Error {
             | Self::NotUtf8 { .. } => ErrorKind::InvalidInput,
             Self::SettingMismatch { .. }
             | Self::SignatureMismatch { .. }
+            | Self::SketchedOtherwise { .. }
             | Self::NoTexts { .. }
             | Self::NoPassages { .. }
             | Self::NotTracked { .. }

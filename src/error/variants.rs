@@ -217,6 +217,25 @@ pub enum Error {
         got: usize,
     },
 
+    /// A document was made by a sketcher with other settings than those of this index, so its
+    /// signature cannot be compared with others. Make it with this index
+    /// ([`Index::prepare`](crate::Index::prepare)) or with its sketcher
+    /// ([`Index::sketcher`](crate::Index::sketcher)).
+    #[error(
+        "document {id:?}: made with {setting} {got}: expected {expected}; make it with this index \
+         or its own sketcher"
+    )]
+    SketchedOtherwise {
+        /// The id of the document.
+        id: String,
+        /// The name of the setting.
+        setting: &'static str,
+        /// Its value in this index.
+        expected: String,
+        /// Its value in the sketcher.
+        got: String,
+    },
+
     /// The call needs stored texts, and the index stores none. Create it with
     /// [`store_text`](crate::IndexOptions::store_text), and add the texts again.
     #[error(

@@ -71,6 +71,11 @@ pub struct ShingleHasher {
 }
 
 impl ShingleHasher {
+    /// The seed of the hash functions.
+    pub(crate) const fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Returns the hash functions of a seed.
     pub const fn new(seed: u64) -> Self {
         let mut words = SplitMix::new(seed);

@@ -53,6 +53,7 @@ impl Document {
             id,
             kind: Kind::of(content),
             signature: sketched.signature,
+            sketched_by: Some(sketcher.settings()),
             fingerprints: sketched.fingerprints,
             winnowing: sketcher.winnower().map(|winnower| winnower.winnowing),
             text_hash: TextHash::of(stored.as_bytes()),
@@ -76,10 +77,15 @@ impl Document {
         }
         let text = self.text.as_deref().unwrap_or_default();
         let Sketched { signature, fingerprints } = sketcher.sketched_stored(text)?;
-        let (hash, length) = (TextHash::of(text.as_bytes()), text.len() as u64);
-        let winnowing = sketcher.winnower().map(|winnower| winnower.winnowing);
-        let (text_hash, text_length) = (hash, length);
-        Ok(Self { signature, fingerprints, winnowing, text_hash, text_length, ..self })
+        Ok(Self {
+            signature,
+            sketched_by: Some(sketcher.settings()),
+            fingerprints,
+            winnowing: sketcher.winnower().map(|winnower| winnower.winnowing),
+            text_hash: TextHash::of(text.as_bytes()),
+            text_length: text.len() as u64,
+            ..self
+        })
     }
 
     /// Replaces the text, which an index stores.
@@ -104,6 +110,7 @@ impl Document {
             text: None,
             inserted: None,
             signature,
+            sketched_by: None,
             fingerprints: None,
             winnowing: None,
             kind: Kind::Unknown,
@@ -190,6 +197,7 @@ impl Document {
             kind: Kind::in_index(settings),
             id: record.id,
             signature,
+            sketched_by: Some(settings.of_sketches()),
             fingerprints: None,
             winnowing: settings.winnowing,
             text_hash: record.text_hash,
@@ -204,17 +212,34 @@ impl Document {
         Self { text: Some(text.into()), ..self }
     }
 
-    /// Checks that the document was made from content that an index with these settings takes.
+    /// Checks that the document was made from content that an index with these settings takes, and
+    /// by a sketcher with the same settings.
     ///
     /// # Errors
     ///
-    /// [`Error::NotWeights`] or [`Error::UnexpectedWeights`].
-    pub(crate) fn is_of_kind(&self, settings: &Settings) -> Result<()> {
+    /// [`Error::NotWeights`], [`Error::UnexpectedWeights`] or [`Error::SketchedOtherwise`].
+    pub(crate) fn check_made_for(&self, settings: &Settings) -> Result<()> {
         match (self.kind, Kind::in_index(settings)) {
-            (Kind::Text, Kind::Weights) => Err(Error::NotWeights),
-            (Kind::Weights, Kind::Text) => Err(Error::UnexpectedWeights),
-            _ => Ok(()),
+            (Kind::Text, Kind::Weights) => return Err(Error::NotWeights),
+            (Kind::Weights, Kind::Text) => return Err(Error::UnexpectedWeights),
+            _ => {}
         }
+        let own = settings.of_sketches();
+        let Some(other) = self.sketched_by.filter(|other| *other != own) else { return Ok(()) };
+        let seed_of = |(shingles, lanes): (u64, u64)| match shingles == lanes {
+            true => lanes.to_string(),
+            false => format!("{shingles} of shingles and {lanes} of lanes"),
+        };
+        let (setting, expected, got) = if other.shingle != own.shingle {
+            ("shingle", own.shingle.to_string(), other.shingle.to_string())
+        } else if other.normalization != own.normalization {
+            ("normalization", own.normalization.to_string(), other.normalization.to_string())
+        } else if other.multiset != own.multiset {
+            ("multiset", own.multiset.to_string(), other.multiset.to_string())
+        } else {
+            ("seed", seed_of(own.seeds), seed_of(other.seeds))
+        };
+        Err(Error::SketchedOtherwise { id: self.id.clone(), setting, expected, got })
     }
 
     /// The id; empty if the document has none yet.

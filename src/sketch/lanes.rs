@@ -29,6 +29,8 @@ pub(super) const EMPTY: u32 = u32::MAX;
 pub struct LaneHasher {
     lanes: Lanes,
     seed: u64,
+    /// The seed, mixed.
+    mixed: u64,
     /// The multiplier (odd) and addend of each lane's fallback.
     affine: Vec<(u64, u64)>,
 }
@@ -49,9 +51,9 @@ impl LaneHasher {
         // The constants of the shingle hashes are derived from the seed itself, so these must not
         // be.
         let mut words = SplitMix::new(fmix64(seed ^ GOLDEN));
-        let seed = words.next();
+        let mixed = words.next();
         let affine = (0..lanes.get()).map(|_| (words.next() | 1, words.next())).collect();
-        Self { lanes, seed, affine }
+        Self { lanes, seed, mixed, affine }
     }
 
     /// Returns the number of lanes.
@@ -62,6 +64,11 @@ impl LaneHasher {
     /// The number of lanes as a validated number.
     pub(crate) const fn width(&self) -> Lanes {
         self.lanes
+    }
+
+    /// The seed of the hash functions.
+    pub(crate) const fn seed(&self) -> u64 {
+        self.seed
     }
 }
 
@@ -129,7 +136,7 @@ impl LaneTable {
             if !self.has_empty(hasher.lanes) {
                 return;
             }
-            let salt = hasher.seed.wrapping_add(u64::from(round).wrapping_mul(GOLDEN));
+            let salt = hasher.mixed.wrapping_add(u64::from(round).wrapping_mul(GOLDEN));
             visit(&mut |hashes| {
                 throw(&mut self.values, hasher.lanes, hashes, round, Some(salt));
             });

@@ -20,5 +20,5 @@ pub use sketcher::Sketcher;
 pub use winnow::Winnowing;
 
 pub(crate) use fingerprints::{Fingerprints, PrintRun, push_varint};
-pub(crate) use sketcher::Sketched;
+pub(crate) use sketcher::{SketchSettings, Sketched};
 pub(crate) use winnow::Winnower;

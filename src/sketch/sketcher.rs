@@ -8,7 +8,7 @@ use super::signature::{SetSize, Signature};
 use super::winnow::{Selection, Winnower, Winnowing};
 use crate::error::{Error, Result};
 use crate::params::Lanes;
-use crate::text::{Content, Scratch, Shingle, Shingler, add_equal};
+use crate::text::{Content, Normalization, Scratch, Shingle, Shingler, add_equal};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -35,6 +35,16 @@ pub struct Sketcher {
     darts: Option<DartHasher>,
     /// The rule of fingerprints, if the sketcher makes them too.
     winnower: Option<Winnower>,
+}
+
+/// What a signature depends on, beside the content and the number of lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SketchSettings {
+    pub(crate) shingle: Shingle,
+    pub(crate) normalization: Normalization,
+    pub(crate) multiset: bool,
+    /// The seeds of the hashes of shingles, and of those of lanes.
+    pub(crate) seeds: (u64, u64),
 }
 
 /// What an index remembers of a document's content.
@@ -130,6 +140,16 @@ impl Sketcher {
     /// The rule of fingerprints; `None` if the sketcher makes none.
     pub(crate) fn winnower(&self) -> Option<&Winnower> {
         self.winnower.as_ref()
+    }
+
+    /// What its signatures depend on.
+    pub(crate) fn settings(&self) -> SketchSettings {
+        SketchSettings {
+            shingle: self.shingler.shingle(),
+            normalization: self.shingler.normalization(),
+            multiset: self.shingler.is_multiset(),
+            seeds: (self.shingler.seed(), self.hasher.seed()),
+        }
     }
 
     /// Returns whether this is a sketcher of weighted sets.

@@ -2,7 +2,7 @@
 
 use super::settings::Settings;
 use crate::hash::TextHash;
-use crate::sketch::{Fingerprints, Signature, Winnowing};
+use crate::sketch::{Fingerprints, Signature, SketchSettings, Winnowing};
 use crate::text::Content;
 use std::sync::Arc;
 
@@ -16,6 +16,8 @@ pub struct Document {
     pub(crate) id: String,
     pub(crate) kind: Kind,
     pub(crate) signature: Signature,
+    /// The settings of the sketcher that has made the signature, if they are known.
+    pub(crate) sketched_by: Option<SketchSettings>,
     /// The fingerprints of shared passages. An index of passages needs them.
     pub(crate) fingerprints: Option<Fingerprints>,
     /// The rule by which these were selected, if it is known.

@@ -5,7 +5,7 @@ use crate::estimate::least_equal_lanes;
 use crate::hash::random_key;
 use crate::lsh::{BandPlan, Margin, Probe};
 use crate::params::{Lanes, Recall, Threshold};
-use crate::sketch::{Sketcher, Winnowing};
+use crate::sketch::{SketchSettings, Sketcher, Winnowing};
 use crate::store::bytes::schema::Layout;
 use crate::text::{Normalization, Shingle, Shingler, UnicodeVersions};
 use std::fmt::Display;
@@ -87,6 +87,16 @@ impl Settings {
         match self.weighted {
             true => Sketcher::weighted(shingler, self.lanes(), self.seed),
             false => Ok(Sketcher::of(shingler, self.lanes, self.seed).winnowing(self.winnowing)),
+        }
+    }
+
+    /// What the index's signatures depend on.
+    pub(crate) fn of_sketches(&self) -> SketchSettings {
+        SketchSettings {
+            shingle: self.shingle,
+            normalization: self.normalization,
+            multiset: self.multiset,
+            seeds: (self.seed, self.seed),
         }
     }
 

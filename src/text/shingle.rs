@@ -186,6 +186,15 @@ impl Shingler {
         self.shingle
     }
 
+    pub(crate) const fn normalization(&self) -> Normalization {
+        self.normalization
+    }
+
+    /// The seed of the hash functions.
+    pub(crate) const fn seed(&self) -> u64 {
+        self.hasher.seed()
+    }
+
     pub(crate) const fn is_multiset(&self) -> bool {
         self.multiset
     }

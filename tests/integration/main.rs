@@ -11,6 +11,7 @@ mod examples;
 mod expiry;
 mod fixtures;
 mod following;
+mod foreign_documents;
 mod found;
 mod history;
 mod hostile;

@@ -306,6 +306,7 @@ impl<'t> Insertion<'t> {
     ///   index does not keep.
     /// - [`Error::UnequalSettings`] if the signatures of another index are not comparable.
     /// - [`Error::SignatureMismatch`] for a signature with another number of lanes.
+    /// - [`Error::SketchedOtherwise`] for a document that a sketcher with other settings has made.
     /// - [`Error::MissingText`] for a document without a text if the index stores texts.
     /// - [`Error::MissingFingerprints`] or [`Error::InvalidFingerprints`] for a document without
     ///   fingerprints, or with those of other settings, if the index finds passages.

@@ -315,23 +315,22 @@ impl WriteTxn {
 
     pub(super) fn fits(&self, document: &Document) -> Result<()> {
         let settings = self.settings();
-        document.is_of_kind(settings)?;
+        document.check_made_for(settings)?;
         let (expected, got) = (settings.lanes.get(), document.signature().lanes().len());
-        match expected == got {
-            true if settings.store_text && document.stored_text().is_none() => {
-                Err(Error::MissingText { id: document.id().to_owned() })
-            }
-            true if settings.winnowing.is_some() && document.fingerprints.is_none() => {
-                Err(Error::MissingFingerprints { id: document.id().to_owned() })
-            }
-            true if settings.winnowing.is_some()
-                && document.winnowing.is_some_and(|made| Some(made) != settings.winnowing) =>
-            {
-                let detail = "they are for passages of another length";
-                Err(Error::InvalidFingerprints { detail })
-            }
-            true => Ok(()),
-            false => Err(Error::SignatureMismatch { expected, got }),
+        if expected != got {
+            return Err(Error::SignatureMismatch { expected, got });
         }
+        if settings.store_text && document.stored_text().is_none() {
+            return Err(Error::MissingText { id: document.id().to_owned() });
+        }
+        if settings.winnowing.is_some() && document.fingerprints.is_none() {
+            return Err(Error::MissingFingerprints { id: document.id().to_owned() });
+        }
+        let made_for = document.winnowing.filter(|_| settings.winnowing.is_some());
+        if made_for.is_some() && made_for != settings.winnowing {
+            let detail = "they are for passages of another length";
+            return Err(Error::InvalidFingerprints { detail });
+        }
+        Ok(())
     }
 }

@@ -81,6 +81,7 @@ pub(crate) fn documents(engine: &Engine, numbers: Range<u32>) -> Vec<Document> {
             kind: Kind::Text,
             id: number.to_string(),
             signature: sketched.signature,
+            sketched_by: None,
             fingerprints: sketched.fingerprints,
             winnowing: None,
             text_hash: TextHash::of(text.as_bytes()),

@@ -95,6 +95,7 @@ mod tests {
             id,
             kind: Kind::Text,
             signature,
+            sketched_by: None,
             fingerprints: None,
             winnowing: None,
             text_hash: TextHash::Xxh3(1),

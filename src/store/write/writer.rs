@@ -388,6 +388,7 @@ mod tests {
             kind: Kind::Text,
             id: id.to_owned(),
             signature,
+            sketched_by: None,
             fingerprints: None,
             winnowing: None,
             text_hash: TextHash::Xxh3(1),
