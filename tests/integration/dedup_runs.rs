@@ -97,6 +97,17 @@ fn a_run_remembers_its_notes_until_it_is_finished() {
 }
 
 #[test]
+fn a_run_refuses_an_insertion_that_compares_nothing() {
+    let place = Place::new();
+    let index = tiny().create(place.index()).expect("created");
+    let document = index.prepare("a", "some text").expect("prepared");
+    let mut txn = index.begin_write().expect("begun");
+    let refused = DedupRun::begin(KEY).insert(txn.insertion(), vec![document]);
+    assert!(matches!(refused, Err(Error::InvalidSetting { setting: "unless_similar", .. })));
+    assert_eq!(txn.len(), 0);
+}
+
+#[test]
 fn a_remembered_run_is_found_until_a_document_is_removed_or_another_run_saves() {
     let place = Place::new();
     let index = tiny().create(place.index()).expect("created");

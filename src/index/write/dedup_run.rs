@@ -248,19 +248,26 @@ impl DedupRun {
     }
 
     /// Inserts the next documents of the input. Pass an insertion with
-    /// [`unless_similar`](Insertion::unless_similar). Returns one result per document, in order;
-    /// `None` for a document that was judged before an interruption.
+    /// [`unless_similar`](Insertion::unless_similar), or with an option of passages. Returns one
+    /// result per document, in order; `None` for a document that was judged before an interruption.
     ///
     /// # Errors
     ///
-    /// [`Error::InputDiffers`] if the documents differ from those judged before the interruption,
-    /// or if a run that has judged its whole input receives more; those of
-    /// [`Insertion::documents`].
+    /// [`Error::InvalidSetting`] for an insertion that compares nothing; [`Error::InputDiffers`] if
+    /// the documents differ from those judged before the interruption, or if a run that has judged
+    /// its whole input receives more; those of [`Insertion::documents`].
     pub fn insert(
         &mut self,
         mut insertion: Insertion<'_>,
         documents: Vec<Document>,
     ) -> Result<Vec<Option<DedupOutcome>>> {
+        if !insertion.judges() {
+            return Err(Error::InvalidSetting {
+                setting: "unless_similar",
+                got: "none".to_owned(),
+                expected: "a threshold, or an option of passages, as a run removes duplicates",
+            });
+        }
         let mut results: Vec<Option<DedupOutcome>> = Vec::with_capacity(documents.len());
         let mut documents = documents.into_iter();
         let mut rest: Vec<Document> = Vec::new();

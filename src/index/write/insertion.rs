@@ -213,6 +213,11 @@ impl<'t> Insertion<'t> {
         Ok(self.duplicate_rule()?.map_or(1.0, |rule| rule.recall()))
     }
 
+    /// Whether documents are compared with others.
+    pub(super) fn judges(&self) -> bool {
+        self.threshold.is_some() || self.cuts || self.max_overlap.is_some()
+    }
+
     /// What is done about passages; `None` if nothing is.
     fn passage_rule(&self) -> Result<Option<PassageRule>> {
         if !self.cuts && self.max_overlap.is_none() {
