@@ -69,6 +69,7 @@ impl Error {
             | Self::NotAnIndex { path, .. }
             | Self::NewerFormat { path, .. }
             | Self::Locked { path }
+            | Self::NotShrunk { path }
             | Self::Moved { path, .. }
             | Self::NeedsRecovery { path }
             | Self::SettingMismatch { path, .. }
@@ -132,9 +133,10 @@ impl Error {
             | Self::ChangesForgotten { .. }
             | Self::InputDiffers { .. }
             | Self::UnequalSettings { .. } => ErrorKind::Mismatch,
-            Self::Locked { .. } | Self::WriteInProgress | Self::SnapshotsLive { .. } => {
-                ErrorKind::Busy
-            }
+            Self::Locked { .. }
+            | Self::NotShrunk { .. }
+            | Self::WriteInProgress
+            | Self::SnapshotsLive { .. } => ErrorKind::Busy,
             Self::Moved { .. } => ErrorKind::Moved,
             Self::Interrupted { .. } => ErrorKind::Interrupted,
             Self::NeedsRecovery { .. } | Self::Damaged { .. } => ErrorKind::Damaged,

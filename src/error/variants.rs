@@ -380,10 +380,23 @@ pub enum Error {
     WriteInProgress,
 
     /// Compacting needs the file to itself. Drop the snapshots first.
-    #[error("{count} snapshots are still in use; drop them before compacting")]
+    #[error("snapshots in use: {count}; drop them before compacting")]
     SnapshotsLive {
         /// The number of snapshots.
         count: usize,
+    },
+
+    /// A compaction has done everything but shrink the file, as snapshots of other processes, or of
+    /// a [`ReadOnlyIndex`](crate::ReadOnlyIndex) of this one, are in use. Compact again when they
+    /// are dropped, or close the index, which returns a part of the space.
+    #[error(
+        "{}: compacted but not shrunk, because snapshots of it are in use; compact again when they \
+         are dropped",
+        path.display()
+    )]
+    NotShrunk {
+        /// The path of the index.
+        path: PathBuf,
     },
 
     /// The input differs from that of the interrupted deduplication. Give the same documents from

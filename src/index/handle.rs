@@ -213,12 +213,17 @@ impl Index {
     /// shrunk while no other process has a snapshot; this waits for that as long as opening
     /// [waits](IndexOptions::wait). Other processes can take no snapshot until it is shrunk.
     ///
+    /// A service that compacts while it answers keeps the `Index` in the thread that writes. The
+    /// threads that read open a [`ReadOnlyIndex`] of the same path, which works within one process
+    /// too.
+    ///
     /// # Errors
     ///
     /// - [`Error::WriteInProgress`] while any thread has a write transaction.
     /// - [`Error::SnapshotsLive`] while snapshots exist in this process.
-    /// - [`Error::Locked`] while other processes have snapshots. Everything is done but the file is
-    ///   not shrunk: compact again, or close the index, which returns a part of the space.
+    /// - [`Error::NotShrunk`] while other processes, or a [`ReadOnlyIndex`] of this one, have
+    ///   snapshots. Everything else is done: compact again, or close the index, which returns a
+    ///   part of the space.
     /// - [`Error::Damaged`] if a page does not match its checksum. Nothing was changed then.
     /// - [`Error::Interrupted`] if the caller stopped the work. Finished merges and packed tables
     ///   stay; query results do not change.
@@ -255,7 +260,8 @@ impl Index {
     ///
     /// Reads all document records. Commits after every 100,000 removals, so memory is bounded, and
     /// this thread must not hold a write transaction. Progress counts removed documents out of all
-    /// documents. The work can be stopped before each commit.
+    /// documents. The work can be stopped before each commit. It waits while another thread has the
+    /// write transaction.
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -320,6 +326,8 @@ impl Index {
     /// Dropping the index also closes the file but leaves the flush to the next writer. Until then,
     /// opening takes up to a tenth of a second longer, and queries are slightly slower.
     ///
+    /// This waits while another thread has the write transaction.
+    ///
     /// # Errors
     ///
     /// [`Error::WriteInProgress`] if this thread holds the write transaction; [`Error::Moved`] if
@@ -332,6 +340,8 @@ impl Index {
     ///
     /// A program that exits without dropping the index should call this first, so that the next
     /// opening is fast. Committed data is durable without it.
+    ///
+    /// This waits while another thread has the write transaction.
     ///
     /// # Errors
     ///

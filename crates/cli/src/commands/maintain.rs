@@ -35,7 +35,8 @@ pub(crate) struct Create {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Output columns (fields of violations with --json): invariant, place, detail. The invariants are
-numbered as in docs/format.md. The exit status is 1 if anything is wrong.
+numbered as in docs/format.md. The exit status is 1 if an invariant is
+violated, and 2 if a page is damaged.
 
 --repair also verifies every page. If anything is wrong, it makes a new file from the documents
 that can be read, and replaces the old file. It counts the documents that cannot be read and
@@ -60,8 +61,9 @@ pub(crate) struct Check {
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-No other process may have the index open. While it runs, compact needs space for a second copy of
-the band entries.
+No other process may write to the index meanwhile. If another process reads it, the runs are
+merged, but the file is not shrunk, and the exit status is 2. compact needs space for a second copy
+of the band entries and of the table that it packs.
 
 Examples:
   twindex compact pages.twx
@@ -260,7 +262,7 @@ pub(crate) fn compact(global: &GlobalOptions, args: &Compact) -> Result<Ending, 
     let progress = ProgressBar::of_parts(global);
     let compacted = index.compact().watch(progress.watch());
     progress.finish();
-    if let Err(Error::Locked { path }) = &compacted {
+    if let Err(Error::NotShrunk { path }) = &compacted {
         let wait = global.wait.unwrap_or_default().as_secs_f64();
         let path = path.display();
         return Err(anyhow::anyhow!(
