@@ -9,7 +9,7 @@
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
-use twindex::{Index, Outcome, Result};
+use twindex::{Index, Inserted, Outcome, Result};
 
 /// The pages of two days: an id and a text each.
 const DAYS: [&[(&str, &str)]; 2] = [
@@ -45,6 +45,7 @@ pub fn run(path: &Path) -> Result<Vec<String>> {
         for (id, text) in pages {
             lines.push(match txn.insert_unless_similar(id, *text)? {
                 Outcome::Duplicate { of, .. } => format!("{id}: a copy of {}", of.id),
+                Outcome::Inserted(Inserted::Unchanged) => format!("{id}: known already"),
                 _ => format!("{id}: new"),
             });
         }

@@ -6,11 +6,12 @@ use twindex::{
     ClusterChange, ClusterEvent, ClusterPlace, Clustering, Clusters, Containment, DedupInput,
     DedupOutcome, DedupRun, DistinctCounter, Document, DocumentInfo, Documents, Error, ErrorKind,
     Estimate, Explanation, Forecast, Form, Ids, Index, IndexOptions, Inserted, Insertion,
-    Invariant, Keep, Linkage, Match, Matches, Merged, Normalization, OnConflict, Outcome, Overlap,
-    Pair, Pairs, Passage, Probe, Progress, Query, RandomSubsets, ReadOnlyIndex, Rebuilt, Repair,
-    SetSize, Settings, Shingle, Shingler, Signature, SizeClass, SizesSearched, Sketch, Sketcher,
-    Snapshot, Space, Span, SyncRun, Synced, Textbook, TrackedCluster, TrackedClusters,
-    UnicodeVersions, Usage, Violation, Weights, Whitespace, Work, WriteTxn,
+    Invariant, Keep, KnownPassages, Linkage, Match, Matches, Merged, Normalization, OnConflict,
+    Outcome, Overlap, Pair, Pairs, Passage, PassageMatches, PassageQuery, Probe, Progress, Query,
+    RandomSubsets, ReadOnlyIndex, Rebuilt, Repair, Repeats, SetSize, Settings, Shingle, Shingler,
+    Signature, SizeClass, SizesSearched, Sketch, Sketcher, Snapshot, Space, Span, SyncRun, Synced,
+    Textbook, Tokens, TrackedCluster, TrackedClusters, UnicodeVersions, Usage, Violation, Weights,
+    Whitespace, Winnowing, Work, WriteTxn,
 };
 
 const fn can_be_sent<T: Send>() {}
@@ -26,6 +27,7 @@ const _: () = {
     can_be_shared::<ReadOnlyIndex>();
     can_be_shared::<Snapshot>();
     can_be_shared::<Query<'_>>();
+    can_be_shared::<PassageQuery<'_>>();
     can_be_shared::<Clustering<'_>>();
     can_be_shared::<Clusters<'_>>();
     can_be_shared::<Cluster<'_>>();
@@ -33,6 +35,7 @@ const _: () = {
     can_be_shared::<Documents<'_>>();
     can_be_shared::<Ids<'_>>();
     can_be_sent::<Pairs<'_>>();
+    can_be_sent::<Repeats<'_>>();
     can_be_sent::<Work<'_, ()>>();
     // Options and settings.
     can_be_shared::<IndexOptions>();
@@ -51,6 +54,8 @@ const _: () = {
     can_be_sent::<SyncRun<'_>>();
     can_be_shared::<Document>();
     can_be_shared::<Weights>();
+    can_be_shared::<Tokens>();
+    can_be_shared::<Winnowing>();
     can_be_shared::<Shingler>();
     can_be_shared::<Sketcher>();
     can_be_shared::<Signature>();
@@ -68,6 +73,8 @@ const _: () = {
     can_be_shared::<ErrorKind>();
     can_be_shared::<Match>();
     can_be_shared::<Matches>();
+    can_be_shared::<PassageMatches>();
+    can_be_shared::<KnownPassages>();
     can_be_shared::<Pair>();
     can_be_shared::<DocumentInfo>();
     can_be_shared::<Inserted>();
@@ -75,7 +82,6 @@ const _: () = {
     can_be_shared::<DedupOutcome>();
     can_be_shared::<DedupInput>();
     can_be_shared::<DedupRun>();
-
     can_be_shared::<Merged>();
     can_be_shared::<Rebuilt>();
     can_be_shared::<Repair>();

@@ -41,6 +41,11 @@ use std::ops::Range;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Cost: with stored texts, the whole text of every document that shares a fingerprint with the
+/// query ([`PassageMatches::candidates`]) is read and compared, whatever the
+/// [`limit`](Self::limit). A document of 50 MB takes seconds. [`Snapshot::known_passages`] is
+/// bounded.
 #[derive(Clone, Debug)]
 #[must_use = "a query does not run until one of its `by_` methods is called"]
 pub struct PassageQuery<'s> {

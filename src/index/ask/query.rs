@@ -86,8 +86,9 @@ impl<'s> Query<'s> {
 
     /// Reports at most `limit` matches, the most similar ones. Of equally similar documents, those
     /// that were inserted first are reported. All matches are found and counted
-    /// ([`Matches::left_out`]). If the index has very many copies of what is asked, that takes
-    /// long; use [`top`](Self::top) there.
+    /// ([`Matches::left_out`]). If the index has very many exact copies of what is asked, that
+    /// takes long; use [`top`](Self::top) there. If it has very many different near copies, both
+    /// compare all of them.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
         self

@@ -64,6 +64,9 @@ pub struct Pair {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// It borrows the snapshot. To keep both in one value, use a crate such as `self_cell`, or a thread
+/// that owns the snapshot and sends the pairs through a channel.
 pub struct Pairs<'s> {
     snapshot: &'s Snapshot,
     candidates: PairCandidates<'s>,
