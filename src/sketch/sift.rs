@@ -171,7 +171,7 @@ fn keep_each(
 #[cfg(all(target_arch = "x86_64", target_feature = "avx512f"))]
 use nothing as avx512;
 #[cfg(all(target_arch = "x86_64", target_feature = "avx2"))]
-#[allow(unused_imports, reason = "with AVX-512 there is nothing to choose")]
+#[allow(unused_imports, reason = "a build with AVX-512 makes no choice at run time")]
 use nothing as avx2;
 
 #[cfg(all(target_arch = "x86_64", any(target_feature = "avx512f", target_feature = "avx2")))]

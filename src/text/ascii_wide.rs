@@ -142,7 +142,7 @@ pub(super) mod avx2 {
 #[cfg(target_feature = "avx512vbmi2")]
 pub(super) use nothing as avx512;
 #[cfg(target_feature = "avx2")]
-#[allow(unused_imports, reason = "with AVX-512 there is nothing to choose")]
+#[allow(unused_imports, reason = "a build with AVX-512 makes no choice at run time")]
 pub(super) use nothing as avx2;
 
 #[cfg(any(target_feature = "avx512vbmi2", target_feature = "avx2"))]

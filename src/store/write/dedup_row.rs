@@ -72,8 +72,7 @@ pub(crate) struct DedupRow {
     pub(crate) documents: u64,
     /// A hash of the judged documents in order.
     pub(crate) input: u64,
-    /// The caller's notes. The command stores the length and hash of the output, the length and
-    /// hash of the audit file, and six counts.
+    /// Ten numbers of the caller, whose meaning the index does not know.
     pub(crate) notes: [u64; 10],
     /// The documents that the run has inserted. None are stored of a finished run.
     pub(crate) own: OwnNumbers,

@@ -20,10 +20,10 @@ the order of A: a_start, a_end, b_start, b_end (bytes of the texts), the same fo
 (characters), shingles, text (as written in A). With --differences, each line is a part of one
 text that the other lacks: in (a or b), start, end, char_start, char_end, text. A terminal shows
 both texts side by side instead, with what was asked for in colour and the rest shortened. The
-exit status is 1 if there is none. Memory: some 60 bytes for each shingle of both texts.
+exit status is 1 if nothing is printed. Memory: some 60 bytes for each shingle of both texts.
 
-With one id, explain says of what a removed record is a duplicate: by the audit of dedup, or by
-its text. This needs no stored texts. Output columns: id, duplicate_of, similarity, exact.
+With one id, explain names the document of which a removed record is a duplicate, by the audit of
+dedup or by its text. This needs no stored texts. Output columns: id, duplicate_of, similarity, exact.
 
 Examples:
   twindex explain pages.twx page-1 page-2

@@ -225,7 +225,7 @@ pub(crate) fn line(document: &Document) -> anyhow::Result<String> {
 /// How the lines of documents are read.
 #[derive(Clone, Copy)]
 pub(crate) struct LineReader<'s> {
-    /// That of the index. The signatures must have as many lanes.
+    /// The sketcher of the index. The signatures must have as many lanes.
     pub(crate) sketcher: &'s Sketcher,
     /// Whether the index stores texts, so that each line must have one.
     pub(crate) with_text: bool,

@@ -23,8 +23,8 @@ pub(crate) struct ReplaceOptions {
 }
 
 impl ReplaceOptions {
-    /// The same, which allow it also if `allowed` says so.
-    pub(crate) fn or(self, allowed: bool) -> Self {
+    /// Allows what these options allow, and everything if `allowed`.
+    pub(crate) fn or_allowed(self, allowed: bool) -> Self {
         Self { replace_most: self.replace_most || allowed }
     }
 }

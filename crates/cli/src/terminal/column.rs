@@ -24,9 +24,9 @@ pub struct Stretch {
 pub enum Marks {
     /// By colours in turn, or with its number.
     Numbers,
-    /// As what the other text lacks.
+    /// In red or `[-…-]`: what the second text lacks.
     Deleted,
-    /// As what the other text lacks, which is the older one.
+    /// In green or `{+…+}`: what the first text lacks.
     Inserted,
 }
 

@@ -20,9 +20,10 @@ pub fn terminal_width() -> usize {
     size.map_or(80, |(width, _)| usize::from(width.0))
 }
 
-/// The fewest characters of a passage that is aligned with its counterpart in any case,
+/// The fewest characters of a passage that is always aligned with its counterpart.
 const LEAST_ALIGNED: usize = 24;
-/// and how many lines a shorter one may stand apart from its counterpart.
+
+/// The most lines that a shorter passage may stand apart from its counterpart.
 const LEAST_APART: usize = 2;
 
 const BETWEEN: &str = " \u{2502} ";

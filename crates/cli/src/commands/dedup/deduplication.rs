@@ -222,7 +222,7 @@ impl<'a> Deduplication<'a> {
         let counts = Counts::of(&run);
         // What an interrupted run has replaced so far was allowed, unless it ended there.
         let is_allowed = resumes && run.notes()[DUPLICATES] & REFUSED == 0;
-        let guard = ReplaceGuard::new(args.replace.or(is_allowed), index)?;
+        let guard = ReplaceGuard::new(args.replace.or_allowed(is_allowed), index)?;
         if resumes && !is_allowed {
             guard.refuse_again(&args.index)?;
         }
