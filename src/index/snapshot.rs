@@ -1,18 +1,10 @@
 //! A snapshot: a consistent, immutable state of an index that answers queries.
 
 use crate::error::{Error, Result};
-use crate::index::ask::bucket_sizes::BucketSizes;
-use crate::index::ask::passages::PassageQuery;
-use crate::index::ask::query::Query;
 use crate::index::ask::set_sizes::{LatestClasses, SetSizes};
 use crate::index::ask::text_cache::TextCache;
 use crate::index::ask::verify::Margins;
 use crate::index::document::DocumentInfo;
-use crate::index::group::clusters::Clustering;
-use crate::index::group::pairs::Pairs;
-use crate::index::group::repeats::Repeats;
-use crate::index::write::copies::Documents;
-use crate::params::Threshold;
 use crate::sketch::{Signature, Sketcher};
 use crate::store::{
     CHECKING, CheckReport, ChunkTable, DocNo, DocTable, Reader, Settings, Usage, View, Watch, Work,
@@ -122,46 +114,6 @@ impl Snapshot {
         self.len() == 0
     }
 
-    /// Starts a query for similar documents.
-    pub fn query(&self) -> Query<'_> {
-        Query::new(self)
-    }
-
-    /// Starts a query for documents that share a passage with a text.
-    pub fn passages(&self) -> PassageQuery<'_> {
-        PassageQuery::new(self)
-    }
-
-    /// Iterates over the passages that occur at two or more places, document by document.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoPassages`](crate::Error::NoPassages) if the index keeps no fingerprints of
-    /// passages; [`Error::NoTexts`](crate::Error::NoTexts) if it stores no texts.
-    pub fn repeats(&self) -> Result<Repeats<'_>> {
-        Repeats::new(self)
-    }
-
-    /// Iterates over all pairs of documents with a similarity of at least the threshold: above 0,
-    /// at most 1. See [`Pairs`] for order and cost.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a threshold out of range.
-    pub fn pairs(&self, threshold: f64) -> Result<Pairs<'_>> {
-        Ok(Pairs::new(self, Threshold::new(threshold)?))
-    }
-
-    /// Starts a search for clusters of documents with a similarity of at least the threshold: above
-    /// 0, at most 1. See [`Linkage`](crate::Linkage) for the definition of a cluster.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a threshold out of range.
-    pub fn clusters(&self, threshold: f64) -> Result<Clustering<'_>> {
-        Ok(Clustering::new(self, Threshold::new(threshold)?))
-    }
-
     /// Whether the index has a document with this id.
     ///
     /// ```
@@ -265,12 +217,6 @@ impl Snapshot {
         Ids { snapshot: self, next: Some(DocNo(0)), block: VecDeque::new(), seen: 0 }
     }
 
-    /// Iterates over all documents in order of insertion. They can be inserted into another index
-    /// with equal settings.
-    pub fn documents(&self) -> Documents<'_> {
-        Documents::new(self)
-    }
-
     /// Writes a copy of this snapshot to a new file. Writers may change the index meanwhile; their
     /// changes are not in the copy.
     ///
@@ -345,18 +291,6 @@ impl Snapshot {
     /// [`Error::Io`](crate::Error::Io).
     pub fn usage(&self) -> Result<Usage> {
         self.reader.usage()
-    }
-
-    /// Counts the documents in the buckets of the first `bands` bands; pass `usize::MAX` for all.
-    ///
-    /// Reads the entries of these bands on all threads. An entry costs about 90 ns, so a band of a
-    /// million documents costs 90 ms on one core.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io).
-    pub fn bucket_sizes(&self, bands: usize) -> Result<BucketSizes> {
-        BucketSizes::count(self, bands)
     }
 }
 

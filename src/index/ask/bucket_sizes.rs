@@ -34,9 +34,23 @@ pub struct SizeClass {
 /// The bucket counts of one band by size class, and the size of its largest bucket.
 type Counts = (Vec<u64>, u64);
 
+impl Snapshot {
+    /// Counts the documents in the buckets of the first `bands` bands; pass `usize::MAX` for all.
+    ///
+    /// Reads the entries of these bands on all threads. An entry costs about 90 ns, so a band of a
+    /// million documents costs 90 ms on one core.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`](crate::Error::Damaged) or [`Error::Io`](crate::Error::Io).
+    pub fn bucket_sizes(&self, bands: usize) -> Result<BucketSizes> {
+        BucketSizes::count(self, bands)
+    }
+}
+
 impl BucketSizes {
     /// Counts one band per thread. Memory use does not depend on the size of the index.
-    pub(crate) fn count(snapshot: &Snapshot, bands: usize) -> Result<Self> {
+    fn count(snapshot: &Snapshot, bands: usize) -> Result<Self> {
         let bands = bands.min(snapshot.settings().plan.bands());
         let counts: Result<Vec<Counts>> = (0..bands)
             .into_par_iter()

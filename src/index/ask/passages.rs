@@ -110,6 +110,13 @@ pub struct SharedPassage {
     pub most: usize,
 }
 
+impl Snapshot {
+    /// Starts a query for documents that share a passage with a text.
+    pub fn passages(&self) -> PassageQuery<'_> {
+        PassageQuery::new(self)
+    }
+}
+
 impl PassageMatches {
     /// The number of matches.
     pub fn len(&self) -> usize {
@@ -157,7 +164,7 @@ impl<'m> IntoIterator for &'m PassageMatches {
 }
 
 impl<'s> PassageQuery<'s> {
-    pub(crate) fn new(snapshot: &'s Snapshot) -> Self {
+    fn new(snapshot: &'s Snapshot) -> Self {
         Self { snapshot, limit: None, threshold: None, excluded: Vec::new(), located: true }
     }
 

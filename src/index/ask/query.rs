@@ -44,8 +44,15 @@ pub struct Query<'s> {
     pub(super) excluded: Vec<String>,
 }
 
+impl Snapshot {
+    /// Starts a query for similar documents.
+    pub fn query(&self) -> Query<'_> {
+        Query::new(self)
+    }
+}
+
 impl<'s> Query<'s> {
-    pub(crate) fn new(snapshot: &'s Snapshot) -> Self {
+    fn new(snapshot: &'s Snapshot) -> Self {
         Self {
             snapshot,
             threshold: None,

@@ -97,8 +97,20 @@ impl Preferred {
     }
 }
 
+impl Snapshot {
+    /// Starts a search for clusters of documents with a similarity of at least the threshold: above
+    /// 0, at most 1. See [`Linkage`](crate::Linkage) for the definition of a cluster.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a threshold out of range.
+    pub fn clusters(&self, threshold: f64) -> Result<Clustering<'_>> {
+        Ok(Clustering::new(self, Threshold::new(threshold)?))
+    }
+}
+
 impl<'s> Clustering<'s> {
-    pub(crate) fn new(snapshot: &'s Snapshot, threshold: Threshold) -> Self {
+    fn new(snapshot: &'s Snapshot, threshold: Threshold) -> Self {
         let (linkage, order) = (Linkage::default(), Order::default());
         Self { snapshot, threshold, linkage, order, estimate: false }
     }

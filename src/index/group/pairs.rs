@@ -94,6 +94,18 @@ pub struct Pairs<'s> {
 /// The memory for ids, in bytes.
 const ID_BYTES: usize = 8 << 20;
 
+impl Snapshot {
+    /// Iterates over all pairs of documents with a similarity of at least the threshold: above 0,
+    /// at most 1. See [`Pairs`] for order and cost.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for a threshold out of range.
+    pub fn pairs(&self, threshold: f64) -> Result<Pairs<'_>> {
+        Ok(Pairs::new(self, Threshold::new(threshold)?))
+    }
+}
+
 impl fmt::Debug for Pairs<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pairs")
@@ -105,7 +117,7 @@ impl fmt::Debug for Pairs<'_> {
 }
 
 impl<'s> Pairs<'s> {
-    pub(crate) fn new(snapshot: &'s Snapshot, threshold: Threshold) -> Self {
+    fn new(snapshot: &'s Snapshot, threshold: Threshold) -> Self {
         let settings = snapshot.settings();
         let probe = Probe::of(settings.plan, threshold, settings.recall);
         let lanes = settings.lanes.get();

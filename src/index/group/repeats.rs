@@ -82,6 +82,18 @@ pub struct Repeats<'s> {
     failed: bool,
 }
 
+impl Snapshot {
+    /// Iterates over the passages that occur at two or more places, document by document.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoPassages`](crate::Error::NoPassages) if the index keeps no fingerprints of
+    /// passages; [`Error::NoTexts`](crate::Error::NoTexts) if it stores no texts.
+    pub fn repeats(&self) -> Result<Repeats<'_>> {
+        Repeats::new(self)
+    }
+}
+
 impl std::fmt::Debug for Repeats<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Repeats").field("most", &self.most).finish_non_exhaustive()
@@ -107,7 +119,7 @@ struct State {
 }
 
 impl<'s> Repeats<'s> {
-    pub(crate) fn new(snapshot: &'s Snapshot) -> Result<Self> {
+    fn new(snapshot: &'s Snapshot) -> Result<Self> {
         let path = || snapshot.path().to_owned();
         if snapshot.settings().winnowing.is_none() {
             return Err(Error::NoPassages { path: path() });

@@ -22,8 +22,16 @@ pub struct Documents<'s> {
     seen: u64,
 }
 
+impl Snapshot {
+    /// Iterates over all documents in order of insertion. They can be inserted into another index
+    /// with equal settings.
+    pub fn documents(&self) -> Documents<'_> {
+        Documents::new(self)
+    }
+}
+
 impl<'s> Documents<'s> {
-    pub(crate) fn new(snapshot: &'s Snapshot) -> Self {
+    fn new(snapshot: &'s Snapshot) -> Self {
         Self { snapshot, next: Some(DocNo(0)), block: VecDeque::new(), seen: 0 }
     }
 
