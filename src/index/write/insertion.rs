@@ -79,8 +79,49 @@ impl fmt::Debug for Insertion<'_> {
     }
 }
 
+impl WriteTxn {
+    /// Inserts a document, or replaces the one with the same id.
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
+    /// - [`Error::NotWeights`], [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for
+    ///   content of a kind that the index does not take.
+    /// - Those of [`Insertion::documents`].
+    ///
+    /// The first two leave the transaction usable.
+    pub fn insert<'c>(&mut self, id: &str, content: impl Into<Content<'c>>) -> Result<Inserted> {
+        let document = self.prepare(id, content)?;
+        let outcome = self.insertion().document(document)?;
+        // Without a threshold, no document is a duplicate.
+        Ok(outcome.inserted().unwrap_or(Inserted::Skipped))
+    }
+
+    /// Inserts a document unless a similar one is known, in the index or earlier in this
+    /// transaction. The threshold is that of the index. See [`Insertion::unless_similar`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`insert`](Self::insert).
+    pub fn insert_unless_similar<'c>(
+        &mut self,
+        id: &str,
+        content: impl Into<Content<'c>>,
+    ) -> Result<Outcome> {
+        let document = self.prepare(id, content)?;
+        let threshold = self.settings().threshold();
+        self.insertion().unless_similar(threshold).document(document)
+    }
+
+    /// Begins an insertion with options: a policy for conflicts, a threshold for duplicates, and
+    /// other indexes to compare with.
+    pub fn insertion(&mut self) -> Insertion<'_> {
+        Insertion::new(self)
+    }
+}
+
 impl<'t> Insertion<'t> {
-    pub(super) fn new(txn: &'t mut WriteTxn) -> Self {
+    fn new(txn: &'t mut WriteTxn) -> Self {
         Self {
             txn,
             on_conflict: OnConflict::default(),

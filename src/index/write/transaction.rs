@@ -1,4 +1,4 @@
-//! The write transaction: inserts, removes and commits documents.
+//! The write transaction: removes documents, gives ids, and commits.
 
 use crate::error::{Error, Result};
 use crate::index::ask::exact_text::ElementCache;
@@ -9,8 +9,6 @@ use crate::index::document::Document;
 use crate::index::snapshot::Snapshot;
 use crate::index::track::cluster_ids::ClusterEvent;
 use crate::index::track::update::update_clusters;
-use crate::index::write::insertion::Insertion;
-use crate::index::write::outcome::{Inserted, Outcome};
 use crate::params::Threshold;
 use crate::sketch::Sketcher;
 use crate::store::{Settings, Watch, Writer, unwatched};
@@ -77,43 +75,13 @@ impl WriteTxn {
         }
     }
 
-    /// Inserts a document, or replaces the one with the same id.
-    ///
-    /// # Errors
-    ///
-    /// - [`Error::InvalidId`] for an id of 0 or more than 4,096 bytes.
-    /// - [`Error::NotWeights`], [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for
-    ///   content of a kind that the index does not take.
-    /// - Those of [`Insertion::documents`].
-    ///
-    /// The first two leave the transaction usable.
-    pub fn insert<'c>(&mut self, id: &str, content: impl Into<Content<'c>>) -> Result<Inserted> {
-        let document = Document::prepare(id, content, &self.sketcher, self.settings())?;
-        let outcome = self.insertion().document(document)?;
-        // Without a threshold, no document is a duplicate.
-        Ok(outcome.inserted().unwrap_or(Inserted::Skipped))
-    }
-
-    /// Inserts a document unless a similar one is known, in the index or earlier in this
-    /// transaction. The threshold is that of the index. See [`Insertion::unless_similar`].
-    ///
-    /// # Errors
-    ///
-    /// Those of [`insert`](Self::insert).
-    pub fn insert_unless_similar<'c>(
-        &mut self,
+    /// Makes a document of content, for an insertion into this index.
+    pub(super) fn prepare<'c>(
+        &self,
         id: &str,
         content: impl Into<Content<'c>>,
-    ) -> Result<Outcome> {
-        let document = Document::prepare(id, content, &self.sketcher, self.settings())?;
-        let threshold = self.settings().threshold();
-        self.insertion().unless_similar(threshold).document(document)
-    }
-
-    /// Begins an insertion with options: a policy for conflicts, a threshold for duplicates, and
-    /// other indexes to compare with.
-    pub fn insertion(&mut self) -> Insertion<'_> {
-        Insertion::new(self)
+    ) -> Result<Document> {
+        Document::prepare(id, content, &self.sketcher, self.settings())
     }
 
     /// The plan by which the index is searched for documents similar to a new one.
@@ -148,6 +116,8 @@ impl WriteTxn {
     /// The number of documents that this transaction has inserted although it compared them with
     /// only some of their candidates ([`Insertion::max_candidates`]). One of them may be a
     /// duplicate of a document beyond the limit.
+    ///
+    /// [`Insertion::max_candidates`]: crate::Insertion::max_candidates
     pub fn limited(&self) -> u64 {
         self.limited
     }
