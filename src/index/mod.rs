@@ -13,9 +13,8 @@ pub(crate) mod trials;
 mod write;
 
 pub use ask::bucket_sizes::{BucketSizes, SizeClass};
-pub use ask::containment::SizesSearched;
 pub use ask::known::{KnownPassage, KnownPassages};
-pub use ask::matches::{Match, Matches};
+pub use ask::matches::{Match, Matches, SizesSearched};
 pub use ask::passages::{PassageMatch, PassageMatches, PassageQuery, SharedPassage};
 pub use ask::query::Query;
 pub use document::{Document, DocumentInfo};

@@ -4,10 +4,10 @@ use crate::error::{Error, Result};
 use crate::estimate::{
     Agreement, Containment, SharePrior, SizeCount, equal_lanes, least_equal_lanes,
 };
-use crate::index::ask::matches::{Match, Matches, Score};
+use crate::index::ask::matches::{Match, Matches, SizesSearched};
 use crate::index::ask::passage_search::{FoundPassages, PassageSearch};
 use crate::index::ask::query::Query;
-use crate::index::ask::search::Candidate;
+use crate::index::ask::score::{Candidate, Score};
 use crate::index::ask::set_sizes::{Classes, SizedDoc};
 use crate::index::ask::verify::{AskedText, verified};
 use crate::lsh::{BandPlan, ClassSearch, ContainmentPlan, Margin, Probe, word};
@@ -17,31 +17,6 @@ use crate::store::{Asked, BandNo, Bucket, DocNo};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::sync::OnceLock;
-
-/// How a containment query searched documents of different sizes.
-///
-/// Each doubling of the set size is divided into four classes, so the largest size in a class is at
-/// most 5/4 of the smallest. Only classes that have documents are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct SizesSearched {
-    /// The number of classes whose documents are too small to contain the required share.
-    pub skipped: usize,
-    /// The number of classes that were searched through buckets.
-    pub probed: usize,
-    /// The number of classes in which every document was compared.
-    pub scanned: usize,
-    /// The number of documents in the scanned classes.
-    pub documents_scanned: u64,
-    /// The highest Jaccard similarity at which the bands of the index miss the requested recall.
-    /// It is the similarity of a document in a scanned class that contains exactly the threshold's
-    /// share. `None` if no class was scanned, or if [`Query::scan`] forced the scan.
-    pub out_of_reach: Option<f64>,
-    /// The number of compared documents that are so large that estimates cannot tell whether they
-    /// contain the query: one of their size that contains all of it would be reported with a
-    /// probability below 1/2. Only stored texts can answer for them. 0 if the answer is exact.
-    pub undecidable: u64,
-}
 
 impl SizesSearched {
     /// Counts the classes that have documents by how the plan searches them.

@@ -2,8 +2,7 @@
 
 use crate::error::Result;
 use crate::index::ask::cache::Cache;
-use crate::index::ask::matches::Score;
-use crate::index::ask::search::Candidate;
+use crate::index::ask::score::{Candidate, Score};
 use crate::index::ask::verify::{Comparison, Elements, TextKey, text_key};
 use crate::sketch::Sketcher;
 use crate::store::{ChunkTable, DocNo, DocTable, View};

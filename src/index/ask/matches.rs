@@ -1,11 +1,6 @@
 //! The result of a query: matches with their similarities.
 
-use crate::estimate::{Agreement, Containment};
-use crate::index::ask::containment::SizesSearched;
-use crate::index::ask::search::Candidate;
-use crate::params::Confidence;
-use crate::store::DocNo;
-use std::cmp::Ordering;
+use crate::estimate::Containment;
 
 /// A document that is similar to the query.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,64 +22,6 @@ pub struct Match {
     /// index finds passages, that which lies in shared passages. `None` unless the query was a
     /// [containment](crate::Query::containment) query.
     pub containment: Option<Containment>,
-}
-
-/// The similarity of a document to a query, estimated or exact.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Score {
-    /// The number of equal lanes, from which the similarity is estimated.
-    Estimated(usize),
-    /// The exact Jaccard similarity.
-    Exact(f64),
-    /// The exact Jaccard similarity, and the share of the query that the document contains.
-    Contained { similarity: f64, share: f64 },
-}
-
-impl Score {
-    pub(crate) fn estimated((equal, doc): Candidate) -> (Self, DocNo) {
-        (Self::Estimated(equal), doc)
-    }
-
-    pub(crate) fn exact((similarity, doc): (f64, DocNo)) -> (Self, DocNo) {
-        (Self::Exact(similarity), doc)
-    }
-
-    /// The Jaccard similarity, for signatures with this number of lanes.
-    pub(crate) fn similarity(self, lanes: usize) -> f64 {
-        match self {
-            Self::Estimated(equal) => Agreement::new(equal, lanes).similarity(),
-            Self::Exact(similarity) | Self::Contained { similarity, .. } => similarity,
-        }
-    }
-
-    /// Compares two scores of the same kind. Every exact score ranks above every estimate.
-    pub(crate) fn order(self, other: Self) -> Ordering {
-        match (self, other) {
-            (Self::Estimated(a), Self::Estimated(b)) => a.cmp(&b),
-            (Self::Estimated(_), _) => Ordering::Less,
-            (_, Self::Estimated(_)) => Ordering::Greater,
-            // No lanes are needed for what is exact.
-            (a, b) => a.similarity(0).total_cmp(&b.similarity(0)),
-        }
-    }
-
-    /// Makes a match for the document with this id.
-    pub(crate) fn named(self, id: String, lanes: usize, confidence: Confidence) -> Match {
-        let similarity = self.similarity(lanes);
-        let (low, high) = match self {
-            Self::Exact(_) | Self::Contained { .. } => (similarity, similarity),
-            Self::Estimated(equal) => {
-                let estimate = Agreement::new(equal, lanes).estimate_with(confidence);
-                (estimate.low, estimate.high)
-            }
-        };
-        let exact = !matches!(self, Self::Estimated(_));
-        let containment = match self {
-            Self::Contained { share, .. } => Some(Containment { share, low: share, high: share }),
-            Self::Exact(_) | Self::Estimated(_) => None,
-        };
-        Match { id, similarity, low, high, exact, containment }
-    }
 }
 
 /// The result of a query.
@@ -113,6 +50,32 @@ pub struct Matches {
     /// How a [containment](crate::Query::containment) query searched documents of different sizes;
     /// `None` for other queries, and if passages gave the answer.
     pub sizes: Option<SizesSearched>,
+}
+
+/// How a containment query searched documents of different sizes.
+///
+/// Each doubling of the set size is divided into four classes, so the largest size in a class is at
+/// most 5/4 of the smallest. Only classes that have documents are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct SizesSearched {
+    /// The number of classes whose documents are too small to contain the required share.
+    pub skipped: usize,
+    /// The number of classes that were searched through buckets.
+    pub probed: usize,
+    /// The number of classes in which every document was compared.
+    pub scanned: usize,
+    /// The number of documents in the scanned classes.
+    pub documents_scanned: u64,
+    /// The highest Jaccard similarity at which the bands of the index miss the requested recall.
+    /// It is the similarity of a document in a scanned class that contains exactly the threshold's
+    /// share. `None` if no class was scanned, or if [`Query::scan`](crate::Query::scan) forced the
+    /// scan.
+    pub out_of_reach: Option<f64>,
+    /// The number of compared documents that are so large that estimates cannot tell whether they
+    /// contain the query: one of their size that contains all of it would be reported with a
+    /// probability below 1/2. Only stored texts can answer for them. 0 if the answer is exact.
+    pub undecidable: u64,
 }
 
 impl Matches {

@@ -14,6 +14,7 @@ pub(crate) mod passages;
 pub(crate) mod prints;
 pub(crate) mod query;
 pub(crate) mod ranks;
+pub(crate) mod score;
 pub(crate) mod search;
 pub(crate) mod set_sizes;
 pub(crate) mod text_cache;

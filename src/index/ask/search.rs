@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::estimate::{equal_lanes, least_equal_lanes};
 use crate::index::ask::copies::{CROWD, first_copies};
 use crate::index::ask::exact_text::ExactText;
-use crate::index::ask::matches::Score;
+use crate::index::ask::score::{Candidate, Score};
 use crate::index::ask::verify::{Comparison, Margins};
 use crate::lsh::{BandPlan, Probe, word};
 use crate::params::Threshold;
@@ -14,9 +14,6 @@ use crate::store::{
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
-
-/// A compared document: its number of equal lanes and its number.
-pub(crate) type Candidate = (usize, DocNo);
 
 /// The source of candidates.
 #[derive(Clone, Copy, Debug)]

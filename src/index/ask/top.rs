@@ -2,7 +2,8 @@
 
 use crate::error::Result;
 use crate::estimate::{Agreement, equal_lanes};
-use crate::index::ask::search::{Candidate, SearchResult, buckets};
+use crate::index::ask::score::Candidate;
+use crate::index::ask::search::{SearchResult, buckets};
 use crate::index::ask::verify::Similarities;
 use crate::lsh::{BandPlan, Margin, Probe};
 use crate::params::{Lanes, Recall, Threshold};

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::estimate::{Overlap, weighted_jaccard};
 use crate::hash::{TextHash, fmix64};
 use crate::index::ask::cache::Cached;
-use crate::index::ask::search::Candidate;
+use crate::index::ask::score::Candidate;
 use crate::lsh::{Margin, Probe};
 use crate::params::{Lanes, Recall, Threshold};
 use crate::sketch::Sketcher;

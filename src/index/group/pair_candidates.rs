@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::estimate::equal_lanes_from;
-use crate::index::ask::matches::Score;
+use crate::index::ask::score::Score;
 use crate::index::group::groups::Groups;
 use crate::index::group::pair_block::PairCounts;
 use crate::index::snapshot::Snapshot;

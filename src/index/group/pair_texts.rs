@@ -1,7 +1,7 @@
 //! Compares the texts of groups that are similar by estimate, many at a time.
 
 use crate::error::Result;
-use crate::index::ask::matches::Score;
+use crate::index::ask::score::Score;
 use crate::index::ask::verifier::Verifier;
 use crate::index::group::pair_candidates::{Docs, Similar};
 use crate::index::snapshot::Snapshot;

@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::estimate::least_equal_lanes;
 use crate::index::ask::cache::Cache;
-use crate::index::ask::matches::{Match, Score};
+use crate::index::ask::matches::Match;
+use crate::index::ask::score::Score;
 use crate::index::group::pair_block::{NamedDoc, PairBlock, PairCounts};
 use crate::index::group::pair_candidates::{PairCandidates, Similar, pairs_of};
 use crate::index::group::pair_texts::{PairTexts, TOGETHER};

@@ -1,7 +1,8 @@
 //! Finds the document that a new one duplicates: in the index, in others, or in the same batch.
 
 use crate::error::Result;
-use crate::index::ask::matches::{Match, Score};
+use crate::index::ask::matches::Match;
+use crate::index::ask::score::Score;
 use crate::index::ask::search::{SearchPlan, find_similar};
 use crate::index::write::batch_buckets::BatchBuckets;
 use crate::index::write::crowds;

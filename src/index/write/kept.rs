@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::estimate::equal_lanes;
 use crate::index::ask::exact_text::ExactText;
-use crate::index::ask::matches::Score;
+use crate::index::ask::score::Score;
 use crate::index::ask::search::SearchPlan;
 use crate::index::ask::verify::{Elements, TextKey};
 use crate::index::write::expected::Expected;

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::index::ask::exact_text::ExactText;
-use crate::index::ask::matches::Score;
+use crate::index::ask::score::Score;
 use crate::index::ask::search::{SearchPlan, Similar, find_similar};
 use crate::index::write::duplicate_rule::{DuplicateRule, Shares};
 use crate::store::{Asked, DocNo, Document, WriteView};

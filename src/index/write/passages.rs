@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::index::ask::known::{KnownPassages, MetStretch, Origin};
-use crate::index::ask::matches::Score;
 use crate::index::ask::passage_search::{KnownSearch, PassageSearch};
+use crate::index::ask::score::Score;
 use crate::index::ask::text_cache::{CachedText, TextCache};
 use crate::index::write::outcome::{Inserted, Outcome};
 use crate::params::Confidence;
