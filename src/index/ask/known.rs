@@ -1,11 +1,11 @@
 //! Which passages of a text are known: those that documents of an index have, each at the first.
 
 use crate::error::{Error, Result};
-use crate::estimate::{SharedStretch, Span, covered, further, stretches_to_report};
+use crate::estimate::{Span, covered, further, stretches_to_report};
 use crate::index::ask::passage_search::{KnownSearch, PassageSearch};
+use crate::index::ask::stretch::{MetStretch, Origin};
 use crate::index::snapshot::Snapshot;
 use crate::sketch::Sketcher;
-use crate::store::DocNo;
 use crate::text::{CharOffsets, Content, ELEMENT_END, Shingle, UnitPlaces};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
@@ -107,24 +107,6 @@ impl KnownPassages {
         rest.push_str(text.get(end..).unwrap_or_default());
         rest
     }
-}
-
-/// Where a passage was met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Origin {
-    /// In a document of the index.
-    Written(DocNo),
-    /// In a document of the same batch, at this position.
-    Waiting(usize),
-    /// Earlier in the same text.
-    Itself,
-}
-
-/// A stretch of a text that was met before.
-#[derive(Clone, Debug)]
-pub(crate) struct MetStretch {
-    pub(crate) origin: Origin,
-    pub(crate) stretch: SharedStretch,
 }
 
 impl KnownPassages {

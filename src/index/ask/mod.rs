@@ -17,6 +17,7 @@ pub(crate) mod ranks;
 pub(crate) mod score;
 pub(crate) mod search;
 pub(crate) mod set_sizes;
+pub(crate) mod stretch;
 pub(crate) mod text_cache;
 pub(crate) mod top;
 pub(crate) mod verifier;

@@ -6,9 +6,9 @@ use crate::estimate::{
     repeated_by_suffixes,
 };
 use crate::hash::{TextHash, fmix64};
-use crate::index::ask::known::{MetStretch, Origin};
 use crate::index::ask::outline::{Outline, QueryGrams};
 use crate::index::ask::prints::Prints;
+use crate::index::ask::stretch::{MetStretch, Origin};
 use crate::index::ask::text_cache::{CachedText, TextCache};
 use crate::sketch::{Fingerprints, Sketcher};
 use crate::store::{ChunkTable, DocNo, DocTable, View};

@@ -1,9 +1,10 @@
 //! Finds what is known of a new document: passages of the index, of the same batch, or of itself.
 
 use crate::error::Result;
-use crate::index::ask::known::{KnownPassages, MetStretch, Origin};
+use crate::index::ask::known::KnownPassages;
 use crate::index::ask::passage_search::{KnownSearch, PassageSearch};
 use crate::index::ask::score::Score;
+use crate::index::ask::stretch::{MetStretch, Origin};
 use crate::index::ask::text_cache::{CachedText, TextCache};
 use crate::index::write::outcome::{Inserted, Outcome};
 use crate::params::Confidence;
