@@ -1,6 +1,7 @@
 //! The public face of the database: open an index, write to it, query it.
 
 mod ask;
+mod doc_map;
 mod document;
 mod group;
 mod handle;

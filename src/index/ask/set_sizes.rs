@@ -2,7 +2,7 @@
 //! index reads the classes, and later snapshots take them over.
 
 use crate::error::Result;
-use crate::index::group::doc_map::DocMap;
+use crate::index::doc_map::DocMap;
 use crate::lsh::size_class;
 use crate::sketch::SetSize;
 use crate::store::{ChunkTable, DocNo, DocTable, View};

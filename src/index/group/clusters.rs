@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::estimate::least_equal_lanes;
 use crate::index::ask::verifier::Verifier;
+use crate::index::doc_map::DocMap;
 use crate::index::group::connected::connected;
-use crate::index::group::doc_map::DocMap;
 use crate::index::group::leaders::by_representative;
 use crate::index::group::linkage::{Job, NO_DOC};
 use crate::index::snapshot::Snapshot;

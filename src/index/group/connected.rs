@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::estimate::equal_lanes_from;
+use crate::index::doc_map::DocMap;
 use crate::index::group::clusters::{Keep, Order};
-use crate::index::group::doc_map::DocMap;
 use crate::index::group::groups::Groups;
 use crate::index::group::linkage::{Assigned, Job, NO_DOC, in_order_of};
 use crate::store::DocNo;

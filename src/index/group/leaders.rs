@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::estimate::least_equal_lanes;
+use crate::index::doc_map::DocMap;
 use crate::index::group::clusters::Order;
-use crate::index::group::doc_map::DocMap;
 use crate::index::group::linkage::{Assigned, Job, NO_DOC};
 use crate::index::group::neighbourhood::{Neighbour, Neighbourhood};
 use crate::store::{DocNo, parallel};

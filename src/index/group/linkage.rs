@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::index::ask::verifier::Verifier;
+use crate::index::doc_map::DocMap;
 use crate::index::group::clusters::{Keep, Order};
-use crate::index::group::doc_map::DocMap;
 use crate::index::group::sort;
 use crate::index::snapshot::Snapshot;
 use crate::lsh::Probe;

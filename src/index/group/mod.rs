@@ -4,7 +4,6 @@ pub(crate) mod buckets;
 pub(crate) mod clusters;
 mod connected;
 mod crowd;
-pub(crate) mod doc_map;
 pub(crate) mod groups;
 mod leaders;
 pub(crate) mod linkage;

@@ -1,6 +1,6 @@
 //! Iterates over the pairs between two groups of documents, or within one group.
 
-use crate::index::group::doc_map::DocMap;
+use crate::index::doc_map::DocMap;
 use crate::store::DocNo;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! range of documents.
 
 use crate::error::Result;
-use crate::index::group::doc_map::DocMap;
+use crate::index::doc_map::DocMap;
 use crate::store::{BandEntries, ChunkTable, DocNo, DocTable, DocumentRecord, View};
 use std::ops::Range;
 

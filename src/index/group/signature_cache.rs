@@ -1,7 +1,7 @@
 //! Keeps signatures in memory, up to a budget in bytes.
 
 use crate::error::Result;
-use crate::index::group::doc_map::DocMap;
+use crate::index::doc_map::DocMap;
 use crate::store::{ChunkTable, DocNo, DocTable, View};
 use std::ops::ControlFlow;
 
