@@ -6,6 +6,9 @@ use crate::store::DocNo;
 /// replacements the numbers in use are sparse, and whole pages stay unallocated.
 const PAGE: usize = 4096;
 
+/// Stands for "no document": an index has fewer documents, so the number is never used.
+pub(crate) const NO_DOC: u32 = u32::MAX;
+
 /// A value for each document. Takes 4 bytes for each document number in a page that has a value.
 #[derive(Clone, Debug)]
 pub(crate) struct DocMap {

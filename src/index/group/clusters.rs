@@ -3,10 +3,11 @@
 use crate::error::Result;
 use crate::estimate::least_equal_lanes;
 use crate::index::ask::verifier::Verifier;
-use crate::index::doc_map::DocMap;
+use crate::index::doc_map::{DocMap, NO_DOC};
 use crate::index::group::connected::connected;
 use crate::index::group::leaders::by_representative;
-use crate::index::group::linkage::{Job, NO_DOC};
+use crate::index::group::linkage::Job;
+use crate::index::group::order::{Keep, Order, Preferred};
 use crate::index::snapshot::Snapshot;
 use crate::lsh::Probe;
 use crate::params::Threshold;
@@ -26,18 +27,6 @@ pub enum Linkage {
     /// Single linkage: two documents belong to one cluster if a chain of similar pairs connects
     /// them. Documents at the two ends of a long chain may have nothing in common.
     Connected,
-}
-
-/// The rule that selects the representative of a cluster.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Keep {
-    /// The document that was inserted first.
-    #[default]
-    First,
-    /// The document with the longest text in bytes; among equally long ones, the first inserted.
-    Longest,
-    /// The document with the smallest id in byte order.
-    Id,
 }
 
 /// The options of a search for clusters. The setters take it by value; [`find`](Self::find) ends
@@ -72,29 +61,6 @@ pub struct Clustering<'s> {
     linkage: Linkage,
     order: Order,
     estimate: bool,
-}
-
-/// The order in which documents become representatives.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Order {
-    /// The rule for documents that no one has ordered.
-    pub(crate) keep: Keep,
-    /// The places of documents that come before all others.
-    pub(crate) preferred: Option<Preferred>,
-}
-
-/// Documents that are preferred to all others, in an order.
-#[derive(Clone, Debug)]
-pub(crate) struct Preferred {
-    places: DocMap,
-    count: u32,
-}
-
-impl Preferred {
-    /// The place of a document: the first has 0, and what is not preferred the greatest.
-    pub(crate) fn place(&self, doc: DocNo) -> u32 {
-        self.places.get(doc)
-    }
 }
 
 impl Snapshot {
@@ -160,13 +126,10 @@ impl<'s> Clustering<'s> {
     /// cannot be read.
     pub fn prefer<I: AsRef<str>>(mut self, ids: impl IntoIterator<Item = I>) -> Result<Self> {
         let view = self.snapshot.view();
-        let mut preferred = Preferred { places: DocMap::new(NO_DOC), count: 0 };
+        let mut preferred = Preferred::none();
         for id in ids {
-            if let Some((doc, _)) = view.find(id.as_ref())?
-                && preferred.place(doc) == NO_DOC
-            {
-                preferred.places.set(doc, preferred.count);
-                preferred.count += 1;
+            if let Some((doc, _)) = view.find(id.as_ref())? {
+                preferred.add(doc);
             }
         }
         self.order.preferred = Some(preferred);
@@ -175,7 +138,7 @@ impl<'s> Clustering<'s> {
 
     /// The number of documents that [`prefer`](Self::prefer) has found.
     pub fn preferred(&self) -> u64 {
-        self.order.preferred.as_ref().map_or(0, |preferred| preferred.count.into())
+        self.order.preferred.as_ref().map_or(0, |preferred| preferred.count().into())
     }
 
     /// Uses estimates even if the index stores texts. This is faster because no text is read.

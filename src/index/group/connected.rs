@@ -2,10 +2,10 @@
 
 use crate::error::Result;
 use crate::estimate::equal_lanes_from;
-use crate::index::doc_map::DocMap;
-use crate::index::group::clusters::{Keep, Order};
+use crate::index::doc_map::{DocMap, NO_DOC};
 use crate::index::group::groups::Groups;
-use crate::index::group::linkage::{Assigned, Job, NO_DOC, in_order_of};
+use crate::index::group::linkage::{Assigned, Job, in_order_of};
+use crate::index::group::order::{Keep, Order};
 use crate::store::DocNo;
 use rustc_hash::FxHashMap;
 

@@ -2,10 +2,10 @@
 
 use crate::error::Result;
 use crate::estimate::least_equal_lanes;
-use crate::index::doc_map::DocMap;
-use crate::index::group::clusters::Order;
-use crate::index::group::linkage::{Assigned, Job, NO_DOC};
+use crate::index::doc_map::{DocMap, NO_DOC};
+use crate::index::group::linkage::{Assigned, Job};
 use crate::index::group::neighbourhood::{Neighbour, Neighbourhood};
+use crate::index::group::order::Order;
 use crate::store::{DocNo, parallel};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;

@@ -1,16 +1,13 @@
-//! What both rules of linkage need: the job, and the order in which documents are preferred.
+//! What both rules of linkage need: the job, and how it sorts documents by preference.
 
 use crate::error::Result;
 use crate::index::ask::verifier::Verifier;
 use crate::index::doc_map::DocMap;
-use crate::index::group::clusters::{Keep, Order};
+use crate::index::group::order::{Keep, Order};
 use crate::index::group::sort;
 use crate::index::snapshot::Snapshot;
 use crate::lsh::Probe;
 use crate::store::{DocNo, Watch};
-
-/// Stands for "no document": an index has fewer documents, so the number is never used.
-pub(crate) const NO_DOC: u32 = u32::MAX;
 
 /// The input of a clustering, and the watch that reports its progress.
 pub(crate) struct Job<'s, 'w> {

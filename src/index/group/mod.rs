@@ -8,6 +8,7 @@ pub(crate) mod groups;
 mod leaders;
 pub(crate) mod linkage;
 mod neighbourhood;
+pub(crate) mod order;
 pub(crate) mod pair_block;
 mod pair_candidates;
 mod pair_texts;

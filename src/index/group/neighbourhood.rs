@@ -4,11 +4,11 @@
 use crate::error::Result;
 use crate::estimate::equal_lanes_from;
 use crate::index::ask::search::buckets;
-use crate::index::doc_map::DocMap;
+use crate::index::doc_map::{DocMap, NO_DOC};
 use crate::index::group::buckets::Buckets;
-use crate::index::group::clusters::Order;
 use crate::index::group::crowd::Crowd;
-use crate::index::group::linkage::{Job, NO_DOC, in_order_of};
+use crate::index::group::linkage::{Job, in_order_of};
+use crate::index::group::order::Order;
 use crate::index::group::signature_cache::SignatureCache;
 use crate::index::snapshot::Snapshot;
 use crate::lsh::Probe;
