@@ -9,7 +9,8 @@ use crate::store::bytes::schema::{
     SETTINGS_ROW, SIGNATURES, STATE_ROW, TEXTS, Table, format_row,
 };
 use crate::store::bytes::settings_row::StoredSettings;
-use crate::store::engine::{Engine, now};
+use crate::store::bytes::time::now;
+use crate::store::engine::Engine;
 use crate::store::file::dangling_link;
 use crate::store::identity::NamedFile;
 use crate::store::leftover;

@@ -31,11 +31,10 @@ use crate::store::write::writer::Writer;
 use redb::Database;
 use std::cmp::Ordering as CmpOrdering;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[cfg(test)]
 use std::time::Duration;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// One open index file.
 pub(crate) struct Engine {
@@ -64,18 +63,6 @@ const UNCHANGED: &str = "nothing was written; open the index again";
 
 /// The outcome of a read that was not begun, because the file has lost its name.
 const REPLACED: &str = "open the index again to read the file that has the name now";
-
-pub(crate) fn now() -> i64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
-}
-
-/// Locks a mutex and ignores poisoning. This is sound because the values behind our mutexes are
-/// always replaced as a whole.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl Engine {
     /// Opens the file for reading and writing. Recovers it first if it was not closed cleanly.
@@ -126,7 +113,9 @@ impl Engine {
     }
 
     fn open_to_read(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<Arc<Self>> {
-        Self::ready(File::open_to_read(path, tuning)?, path, request, tuning)
+        // Loads a recovered file, because that fails if the file is damaged.
+        let close = |recovered| Self::load(recovered, path, tuning).map(drop);
+        Self::ready(File::open_to_read(path, tuning, close)?, path, request, tuning)
     }
 
     pub(crate) fn load(file: File, path: &Path, tuning: Tuning) -> Result<Self> {

@@ -1,8 +1,8 @@
 //! Opens the file of an index, locks it, and lets redb recover it after an unclean stop.
 
 use crate::error::{Error, Result};
-use crate::store::engine::{Engine, lock};
 use crate::store::identity::NamedFile;
+use crate::store::lock::lock;
 use crate::store::pages::header::{FILE_MAGIC, HEADER_BYTES, Header, Slot};
 use crate::store::pages::page_file::{PATIENCE, PageFile, Seen};
 use crate::store::pages::size::table_bytes;
@@ -77,8 +77,13 @@ impl File {
     }
 
     /// Opens a file for reading, beside other readers and a writer. If an earlier version did not
-    /// close it cleanly, it is recovered first, which needs permission to write.
-    pub(crate) fn open_to_read(path: &Path, tuning: Tuning) -> Result<Self> {
+    /// close it cleanly, it is recovered first, which needs permission to write. `close` closes a
+    /// file that was recovered, and fails if it is damaged.
+    pub(crate) fn open_to_read(
+        path: &Path,
+        tuning: Tuning,
+        close: impl FnOnce(Self) -> Result<()>,
+    ) -> Result<Self> {
         is_plausible(path)?;
         match Self::open_to_follow(path, tuning) {
             Err(Error::NeedsRecovery { .. }) => {
@@ -91,9 +96,8 @@ impl File {
                     }
                     // Another process is recovering the file, or has just done so.
                     Err(Error::Locked { .. }) => {}
-                    // Closing the file writes that it is clean, unless it is damaged: `load` fails
-                    // then.
-                    recovered => drop(Engine::load(recovered?, path, tuning)?),
+                    // Closing the file writes that it is clean, unless it is damaged.
+                    recovered => close(recovered?)?,
                 }
                 match Self::open_to_follow(path, tuning) {
                     // Closing failed: the disk has no space for what it writes, or redb's own pages

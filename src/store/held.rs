@@ -4,7 +4,8 @@
 //! for the second in which it was taken. The bytes lie far behind the end of the file, and the
 //! system unlocks those of a process that ends, so nothing is left of it.
 
-use crate::store::engine::{lock, now};
+use crate::store::bytes::time::now;
+use crate::store::lock::lock;
 use crate::store::pages::header::{HEADER_BYTES, Header, Slot};
 use crate::store::pages::page::{Named, PageNumber, Shape};
 use crate::store::pages::verifier::STORAGE;

@@ -17,6 +17,7 @@ mod held;
 mod identity;
 mod leftover;
 mod load;
+mod lock;
 mod network;
 mod pages;
 pub(crate) mod parallel;

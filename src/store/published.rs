@@ -1,6 +1,6 @@
 //! The states that new readers take: one a commit.
 
-use crate::store::engine::lock;
+use crate::store::lock::lock;
 use crate::store::state::State;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 

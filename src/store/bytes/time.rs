@@ -2,6 +2,13 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// The present time in whole seconds since 1970.
+pub(crate) fn now() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}
+
 /// The whole seconds since 1970, rounded down and negative before 1970. Times out of range become
 /// the nearest number in range.
 pub(crate) fn seconds_of(time: SystemTime) -> i64 {

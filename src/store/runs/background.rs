@@ -1,7 +1,7 @@
 //! Prepares the next merge step on another thread while the writer goes on.
 
 use crate::error::{Error, Result, panic_text};
-use crate::store::engine::lock;
+use crate::store::lock::lock;
 use crate::store::read::view::Fixed;
 use crate::store::runs::merge::{PreparedSteps, prepare_all};
 use crate::store::state::State;

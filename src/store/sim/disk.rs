@@ -1,7 +1,7 @@
 //! A disk in memory, for tests. It records every write, can lose unsynced writes in a simulated
 //! crash, and fails on request.
 
-use crate::store::engine::lock;
+use crate::store::lock::lock;
 use crate::store::sim::locks::{Locks, Opening, range};
 use redb::{BackendError, StorageBackend};
 use std::fmt;

@@ -1,6 +1,6 @@
 //! The lock that admits one write transaction at a time, and records the thread that holds it.
 
-use crate::store::engine::lock;
+use crate::store::lock::lock;
 use crate::threads::{NO_THREAD, this_thread};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

@@ -5,7 +5,8 @@ use crate::store::bytes::schema::{
     DEAD, DOCUMENTS, DocNo, FINGERPRINTS, FORMAT_ROW, FORMAT_VERSION, META, POSTINGS, SIGNATURES,
     STATE_ROW, TEXTS, format_row,
 };
-use crate::store::engine::{Engine, now};
+use crate::store::bytes::time::now;
+use crate::store::engine::Engine;
 use crate::store::parallel;
 use crate::store::read::view::View;
 use crate::store::runs::segment::TailDocument;
