@@ -5,7 +5,7 @@ use crate::store::bytes::schema::{POSTINGS, STATE_ROW, Table};
 use crate::store::bytes::settings_row::StoredSettings;
 #[cfg(test)]
 use crate::store::file::open;
-use crate::store::file::{File, Pinned, TableBytes, is_plausible};
+use crate::store::file::{File, TableBytes, is_plausible};
 use crate::store::held::Snapshots;
 use crate::store::identity::NamedFile;
 use crate::store::load;
@@ -14,7 +14,6 @@ use crate::store::pages::header::Slot;
 use crate::store::pages::page_file::PageFile;
 use crate::store::progress::Watch;
 use crate::store::published::Published;
-use crate::store::read::reader::Reader;
 use crate::store::read::view::Fixed;
 use crate::store::runs::background::BackgroundMerge;
 use crate::store::runs::merge::PreparedSteps;
@@ -26,10 +25,8 @@ use crate::store::storage_error::{
     Doing, abandon, damaged, drop_catching_panics, guard, guard_with,
 };
 use crate::store::tuning::Tuning;
-use crate::store::write::turn::{Turn, Turns};
-use crate::store::write::writer::Writer;
+use crate::store::write::turn::Turns;
 use redb::Database;
-use std::cmp::Ordering as CmpOrdering;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,13 +36,13 @@ use std::time::Duration;
 /// One open index file.
 pub(crate) struct Engine {
     background_merge: BackgroundMerge,
-    file: File,
+    pub(super) file: File,
     path: PathBuf,
     settings: Settings,
     stored: StoredSettings,
     tuning: Tuning,
-    published: Published,
-    turns: Arc<Turns>,
+    pub(super) published: Published,
+    pub(super) turns: Arc<Turns>,
     /// Whether the remains of unfinished merges of an earlier process have been deleted.
     tidy: AtomicBool,
     /// Set when the storage engine panicked during a write, after which it may be inconsistent.
@@ -57,12 +54,6 @@ pub(crate) struct Engine {
 /// The outcome of a commit to a file that has lost its name.
 const COMMITTED: &str = "what was committed went to that file, \
                                     not to the one that has the name now, if any";
-
-/// The outcome of a write that was not begun, because the file has lost its name.
-const UNCHANGED: &str = "nothing was written; open the index again";
-
-/// The outcome of a read that was not begun, because the file has lost its name.
-const REPLACED: &str = "open the index again to read the file that has the name now";
 
 impl Engine {
     /// Opens the file for reading and writing. Recovers it first if it was not closed cleanly.
@@ -184,68 +175,9 @@ impl Engine {
         Fixed::new(&self.path, (&self.settings, &self.stored), &self.tuning)
     }
 
-    /// Makes a reader of the last commit, without waiting for a running one.
-    pub(crate) fn read(self: &Arc<Self>) -> Result<Reader> {
-        let mark = self.snapshots.as_ref().map(Snapshots::mark);
-        guard(&self.path, || Ok(self.read_published()?.marked(mark)))
-    }
-
     /// The snapshots of this process, which others can see; `None` for a simulated disk.
     pub(crate) fn snapshots(&self) -> Option<&Arc<Snapshots>> {
         self.snapshots.as_ref()
-    }
-
-    fn read_published(self: &Arc<Self>) -> Result<Reader> {
-        if let File::ReadOnly(_) = self.file {
-            return self.read_following();
-        }
-        // The states prevent publishing, so the file shows the current state or, if a commit has
-        // just finished, the next one.
-        let states = self.published.states();
-        let (pinned, commit) = self.pin()?;
-        let state = states.of(commit).ok_or_else(|| self.changed(commit))?;
-        drop(states);
-        Reader::new(Arc::clone(self), pinned, state)
-    }
-
-    /// Makes a reader of the last commit of any process.
-    fn read_following(self: &Arc<Self>) -> Result<Reader> {
-        // Nobody commits to a file that has lost its name.
-        self.named().map_or(Ok(()), |named| named.check(REPLACED))?;
-        let (pinned, commit) = self.pin()?;
-        let current = self.published.current();
-        if current.counters.commit == commit {
-            return Reader::new(Arc::clone(self), pinned, current);
-        }
-        drop(pinned);
-        let following = self.published.follow();
-        // Another thread may have brought the state up to date, so a newer commit is read. It is at
-        // least as new as a state that was published before.
-        let current = self.published.current();
-        let (pinned, commit) = self.pin()?;
-        let state = match current.counters.commit.cmp(&commit) {
-            CmpOrdering::Equal => current,
-            CmpOrdering::Greater => return Err(self.changed(commit)),
-            CmpOrdering::Less => {
-                let state = Arc::new(load::refresh(&pinned.txn, self.fixed(), &current)?);
-                self.published.set(Arc::clone(&state));
-                state
-            }
-        };
-        drop(following);
-        Reader::new(Arc::clone(self), pinned, state)
-    }
-
-    /// Begins a read transaction on the last commit, and returns our number of it.
-    fn pin(&self) -> Result<(Pinned, u64)> {
-        let pinned = self.file.pin(&self.path)?;
-        let commit = load::counters(&pinned.txn, &self.path)?.commit;
-        Ok((pinned, commit))
-    }
-
-    fn changed(&self, commit: u64) -> Error {
-        let detail = format!("commit {commit} came from another program");
-        damaged(&self.path, Table::Meta, STATE_ROW, detail)
     }
 
     /// Verifies every page of a reader's commit, if the file is open for reading.
@@ -258,49 +190,9 @@ impl Engine {
         self.file.table_bytes(&self.path, commit)
     }
 
-    /// Starts a write transaction. Waits until the current one ends.
-    pub(crate) fn write(self: &Arc<Self>) -> Result<Writer> {
-        let database = self.database()?;
-        let turn = self.turns.wait().ok_or(Error::WriteInProgress)?;
-        self.begin(database, turn)
-    }
-
-    /// Starts a write transaction if there is none.
-    pub(crate) fn try_write(self: &Arc<Self>) -> Result<Option<Writer>> {
-        let database = self.database()?;
-        self.turns.take().map(|turn| self.begin(database, turn)).transpose()
-    }
-
     /// Whether there is a write transaction.
     pub(crate) fn is_written(&self) -> bool {
         self.turns.is_taken()
-    }
-
-    /// The database, if the file was opened for writing.
-    fn database(&self) -> Result<&Database> {
-        match &self.file {
-            File::Writable(database, _) => Ok(database),
-            _ => Err(Error::Storage {
-                path: self.path.clone(),
-                action: "writing",
-                detail: "the index was opened for reading only".into(),
-            }),
-        }
-    }
-
-    fn begin(self: &Arc<Self>, database: &Database, turn: Turn) -> Result<Writer> {
-        self.named().map_or(Ok(()), |named| named.check(UNCHANGED))?;
-        if self.is_broken() {
-            return Err(Error::Storage {
-                path: self.path.clone(),
-                action: "starting a write",
-                detail: "an earlier write failed".into(),
-            });
-        }
-        let begin = || database.begin_write().doing(&self.path, "starting a write");
-        let txn = self.guard_write(begin)?;
-        let state = self.published.current();
-        Ok(Writer::new(Arc::clone(self), turn, txn, state))
     }
 
     /// Runs work that writes. If the storage engine panics, no further writes are allowed.
@@ -363,19 +255,6 @@ impl Engine {
     /// Takes the merge step that the background thread has prepared.
     pub(crate) fn merged_ahead(&self) -> Result<PreparedSteps> {
         self.background_merge.take(&self.path)
-    }
-
-    /// Finishes all running merges, with a commit after each step, unless the watch stops it.
-    pub(crate) fn finish_merges(self: &Arc<Self>, watch: &mut Watch<'_>) -> Result<()> {
-        loop {
-            let mut writer = self.write()?;
-            let merged = writer.merge_some()?;
-            writer.commit()?;
-            match merged {
-                Some(entries) => watch.advance(entries)?,
-                None => return Ok(()),
-            }
-        }
     }
 
     /// Verifies the checksum of every page and the list of free pages. No one else may use the

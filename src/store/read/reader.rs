@@ -1,18 +1,22 @@
 //! A reader of one commit, which can be held for any time and on any thread.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::bytes::schema;
-use crate::store::bytes::schema::{DOCUMENTS, FINGERPRINTS, POSTINGS, SIGNATURES, TEXTS};
+use crate::store::bytes::schema::{
+    DOCUMENTS, FINGERPRINTS, POSTINGS, SIGNATURES, STATE_ROW, TEXTS,
+};
 use crate::store::bytes::time::time_of;
 use crate::store::engine::Engine;
-use crate::store::file::Pinned;
-use crate::store::held::SnapshotMark;
+use crate::store::file::{File, Pinned};
+use crate::store::held::{SnapshotMark, Snapshots};
+use crate::store::load;
 use crate::store::pages::header::Slot;
 use crate::store::read::view::View;
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged, guard, io_error};
 use crate::store::usage::{self, Usage};
 use redb::{ReadOnlyTable, ReadTransaction, ReadableTableMetadata};
+use std::cmp::Ordering;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,12 +38,72 @@ pub(crate) struct Reader {
     _mark: Option<SnapshotMark>,
 }
 
+/// The outcome of a read that was not begun, because the file has lost its name.
+const REPLACED: &str = "open the index again to read the file that has the name now";
+
+impl Engine {
+    /// Makes a reader of the last commit, without waiting for a running one.
+    pub(crate) fn read(self: &Arc<Self>) -> Result<Reader> {
+        let mark = self.snapshots().map(Snapshots::mark);
+        guard(self.path(), || Ok(self.read_published()?.marked(mark)))
+    }
+
+    fn read_published(self: &Arc<Self>) -> Result<Reader> {
+        if let File::ReadOnly(_) = self.file {
+            return self.read_following();
+        }
+        // The states prevent publishing, so the file shows the current state or, if a commit has
+        // just finished, the next one.
+        let states = self.published.states();
+        let (pinned, commit) = self.pin()?;
+        let state = states.of(commit).ok_or_else(|| self.changed(commit))?;
+        drop(states);
+        Reader::new(Arc::clone(self), pinned, state)
+    }
+
+    /// Makes a reader of the last commit of any process.
+    fn read_following(self: &Arc<Self>) -> Result<Reader> {
+        // Nobody commits to a file that has lost its name.
+        self.named().map_or(Ok(()), |named| named.check(REPLACED))?;
+        let (pinned, commit) = self.pin()?;
+        let current = self.published.current();
+        if current.counters.commit == commit {
+            return Reader::new(Arc::clone(self), pinned, current);
+        }
+        drop(pinned);
+        let following = self.published.follow();
+        // Another thread may have brought the state up to date, so a newer commit is read. It is at
+        // least as new as a state that was published before.
+        let current = self.published.current();
+        let (pinned, commit) = self.pin()?;
+        let state = match current.counters.commit.cmp(&commit) {
+            Ordering::Equal => current,
+            Ordering::Greater => return Err(self.changed(commit)),
+            Ordering::Less => {
+                let state = Arc::new(load::refresh(&pinned.txn, self.fixed(), &current)?);
+                self.published.set(Arc::clone(&state));
+                state
+            }
+        };
+        drop(following);
+        Reader::new(Arc::clone(self), pinned, state)
+    }
+
+    /// Begins a read transaction on the last commit, and returns our number of it.
+    fn pin(&self) -> Result<(Pinned, u64)> {
+        let pinned = self.file.pin(self.path())?;
+        let commit = load::counters(&pinned.txn, self.path())?.commit;
+        Ok((pinned, commit))
+    }
+
+    fn changed(&self, commit: u64) -> Error {
+        let detail = format!("commit {commit} came from another program");
+        damaged(self.path(), schema::Table::Meta, STATE_ROW, detail)
+    }
+}
+
 impl Reader {
-    pub(crate) fn new(
-        engine: Arc<Engine>,
-        Pinned { txn, commit }: Pinned,
-        state: Arc<State>,
-    ) -> Result<Self> {
+    fn new(engine: Arc<Engine>, Pinned { txn, commit }: Pinned, state: Arc<State>) -> Result<Self> {
         let action = "starting a read";
         Ok(Self {
             postings: txn.open_table(POSTINGS).doing(engine.path(), action)?,
@@ -62,7 +126,7 @@ impl Reader {
     }
 
     /// Keeps a mark as long as the reader lives.
-    pub(crate) fn marked(self, mark: Option<SnapshotMark>) -> Self {
+    fn marked(self, mark: Option<SnapshotMark>) -> Self {
         Self { _mark: mark, ..self }
     }
 

@@ -4,6 +4,7 @@ pub(crate) mod attach;
 mod attached_rows;
 mod attached_runs;
 pub(crate) mod batch;
+mod begin;
 pub(crate) mod dedup_row;
 mod dictionary;
 pub(crate) mod encode;

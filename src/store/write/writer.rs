@@ -56,7 +56,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(in crate::store) fn new(
+    pub(super) fn new(
         engine: Arc<Engine>,
         turn: Turn,
         txn: WriteTransaction,
