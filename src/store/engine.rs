@@ -14,7 +14,7 @@ use crate::store::pages::header::Slot;
 use crate::store::pages::page_file::PageFile;
 use crate::store::progress::Watch;
 use crate::store::published::Published;
-use crate::store::read::view::Fixed;
+use crate::store::read::fixed::Fixed;
 use crate::store::runs::background::BackgroundMerge;
 use crate::store::runs::merge::PreparedSteps;
 use crate::store::settings::{Settings, SettingsRequest};

@@ -14,7 +14,7 @@ use crate::store::bytes::schema::{
 };
 use crate::store::bytes::settings_row::StoredSettings;
 use crate::store::bytes::texts::Dictionary;
-use crate::store::read::view::Fixed;
+use crate::store::read::fixed::Fixed;
 use crate::store::runs::merge::MergeTask;
 use crate::store::runs::run::{BandRun, Manifest, Run};
 use crate::store::runs::segment::{Tail, TailDocument};

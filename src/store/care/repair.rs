@@ -17,7 +17,7 @@ use crate::store::engine::Engine;
 use crate::store::load;
 use crate::store::pages::verifier::PageFault;
 use crate::store::progress::{Tell, Watch};
-use crate::store::read::view::Fixed;
+use crate::store::read::fixed::Fixed;
 use crate::store::runs::segment::TailDocument;
 use crate::store::runs::tombstones::Tombstones;
 use crate::store::settings::{Settings, SettingsRequest};

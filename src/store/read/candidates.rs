@@ -1,24 +1,19 @@
 //! Finds candidates: the documents in some buckets.
 
 use crate::error::Result;
-use crate::lsh::{WordRange, word};
+use crate::lsh::word;
 use crate::store::bytes::schema::{BandNo, DocNo, posting_key};
+use crate::store::read::bucket::Bucket;
 use crate::store::read::foretold::Foretold;
 use crate::store::read::lookups::{BucketSearch, Lookup};
-use crate::store::read::view::{ChunkTable, DocTable, View};
+use crate::store::read::tables::{ChunkTable, DocTable};
+use crate::store::read::view::View;
 use crate::store::runs::cursor::Source;
 use crate::store::runs::filter::{FilterBuilder, Occurrence};
 use crate::store::runs::run::{BandRun, Run};
 use crate::store::storage_error::guard;
 use std::cmp::Reverse;
 use std::sync::Arc;
-
-/// A bucket: the documents whose words of one band lie in a range.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bucket {
-    pub(crate) band: BandNo,
-    pub(crate) words: WordRange,
-}
 
 /// The buckets in which candidates are searched.
 #[derive(Clone, Copy)]

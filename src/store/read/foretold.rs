@@ -4,9 +4,10 @@ use crate::lsh::WordRange;
 use crate::store::bytes::schema::{BandNo, DocNo};
 use crate::store::grouped::Grouped;
 use crate::store::parallel;
-use crate::store::read::candidates::Bucket;
+use crate::store::read::bucket::Bucket;
 use crate::store::read::lookups::Lookup;
-use crate::store::read::view::{ChunkTable, DocTable, View};
+use crate::store::read::tables::{ChunkTable, DocTable};
+use crate::store::read::view::View;
 use crate::store::runs::filter::Occurrence;
 
 /// The buckets of many documents in one band.

@@ -3,9 +3,10 @@
 use crate::error::Result;
 use crate::lsh::WordRange;
 use crate::store::bytes::schema::{BandNo, DocNo, posting_key};
-use crate::store::read::candidates::Bucket;
+use crate::store::read::bucket::Bucket;
 use crate::store::read::lookups::BucketSearch;
-use crate::store::read::view::{ChunkTable, DocTable, View};
+use crate::store::read::tables::{ChunkTable, DocTable};
+use crate::store::read::view::View;
 use crate::store::runs::filter::Occurrence;
 use crate::store::runs::run::{BandRun, Run};
 use crate::store::storage_error::guard;

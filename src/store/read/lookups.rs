@@ -2,8 +2,9 @@
 
 use crate::lsh::WordRange;
 use crate::store::bytes::schema::Layout;
-use crate::store::read::candidates::Bucket;
-use crate::store::read::view::{ChunkTable, DocTable, View};
+use crate::store::read::bucket::Bucket;
+use crate::store::read::tables::{ChunkTable, DocTable};
+use crate::store::read::view::View;
 use crate::store::runs::filter::{FilterKey, FilterPlace, Occurrence};
 use crate::store::runs::run::{BandRun, Run};
 use std::sync::Arc;

@@ -1,7 +1,9 @@
 //! Reads one state of the index: by document, by id, by bucket.
 
+pub(crate) mod bucket;
 pub(crate) mod candidates;
 pub(crate) mod clusters;
+pub(crate) mod fixed;
 pub(crate) mod foretold;
 mod ids;
 mod lookups;
@@ -9,4 +11,5 @@ pub(crate) mod reader;
 pub(crate) mod recent_lanes;
 mod signatures;
 mod sweep;
+pub(crate) mod tables;
 pub(crate) mod view;

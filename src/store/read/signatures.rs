@@ -5,7 +5,8 @@ use crate::sketch::SetSize;
 use crate::store::bytes::record::decode_signature;
 use crate::store::bytes::schema::{DocNo, Table};
 use crate::store::parallel;
-use crate::store::read::view::{ChunkTable, DocTable, View};
+use crate::store::read::tables::{ChunkTable, DocTable};
+use crate::store::read::view::View;
 use crate::store::storage_error::{Doing, damaged, guard};
 use std::ops::Range;
 

@@ -7,54 +7,18 @@ use crate::sketch::{Fingerprints, SetSize};
 use crate::store::bytes::chunk::Chunk;
 use crate::store::bytes::fingerprints::decode_fingerprints;
 use crate::store::bytes::record::{DocumentRecord, decode_signature};
-use crate::store::bytes::schema::{DocNo, Layout, Table};
-use crate::store::bytes::settings_row::StoredSettings;
+use crate::store::bytes::schema::{DocNo, Table};
 use crate::store::bytes::texts::decode_text;
 use crate::store::parallel;
-use crate::store::read::candidates::Bucket;
+use crate::store::read::bucket::Bucket;
+use crate::store::read::fixed::Fixed;
 use crate::store::read::recent_lanes::{LanesInOrder, NumberedLanes};
-use crate::store::settings::Settings;
+use crate::store::read::tables::{ChunkTable, DocTable, with_chunk};
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged, guard};
-use crate::store::tuning::Tuning;
-use redb::ReadableTable;
 use std::cmp::Ordering;
 use std::ops::{ControlFlow, Range};
-use std::path::Path;
 use std::sync::Arc;
-
-/// A table with document numbers as keys, in a read or a write transaction.
-pub(crate) trait DocTable: ReadableTable<u32, &'static [u8]> {}
-impl<T: ReadableTable<u32, &'static [u8]>> DocTable for T {}
-
-/// The table of chunks, in a read or a write transaction.
-pub(crate) trait ChunkTable: ReadableTable<u64, &'static [u8]> {}
-impl<T: ReadableTable<u64, &'static [u8]>> ChunkTable for T {}
-
-/// The properties of an index that do not change while it is open.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fixed<'a> {
-    pub(crate) path: &'a Path,
-    pub(crate) layout: Layout,
-    pub(crate) lanes: usize,
-    pub(crate) id_key: u64,
-    /// Whether texts are stored.
-    pub(crate) texts: bool,
-    /// The memory for the filters of lane bands, in bytes.
-    pub(crate) filter_bytes: u64,
-}
-
-impl<'a> Fixed<'a> {
-    pub(crate) fn new(
-        path: &'a Path,
-        (settings, stored): (&Settings, &StoredSettings),
-        tuning: &Tuning,
-    ) -> Self {
-        let (layout, lanes, texts) = (settings.layout(), settings.lanes.get(), settings.store_text);
-        let (id_key, filter_bytes) = (stored.id_key, tuning.filter_bytes());
-        Self { path, layout, lanes, id_key, texts, filter_bytes }
-    }
-}
 
 /// One consistent state of an index.
 pub(crate) struct View<'a, P, D> {
@@ -312,17 +276,4 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
                 .collect()
         })
     }
-}
-
-/// Opens the chunk with this key and calls `read` with it.
-pub(crate) fn with_chunk<T>(
-    path: &Path,
-    postings: &impl ChunkTable,
-    key: u64,
-    read: impl FnOnce(&Chunk<'_>) -> T,
-) -> Result<T> {
-    let fault = |detail| damaged(path, Table::Postings, format!("{key:#018x}"), detail);
-    let row = postings.get(key).doing(path, "reading postings")?;
-    let row = row.ok_or_else(|| fault("its row is missing"))?;
-    Chunk::open(row.value(), key).map(|chunk| read(&chunk)).map_err(fault)
 }

@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::store::bytes::chunk::Entry;
 use crate::store::bytes::schema::{BandNo, RunNo, posting_key};
-use crate::store::read::view::{ChunkTable, DocTable, View, with_chunk};
+use crate::store::read::tables::{ChunkTable, DocTable, with_chunk};
+use crate::store::read::view::View;
 use crate::store::runs::run::{BandRun, Run};
 use crate::store::runs::segment::Segment;
 use crate::store::runs::spread::sort_spread;

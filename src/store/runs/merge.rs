@@ -11,7 +11,8 @@
 
 use crate::error::Result;
 use crate::store::bytes::schema::{BandNo, DocNo, Layout, POSTINGS, RunNo, Table, posting_owner};
-use crate::store::read::view::{ChunkTable, Fixed};
+use crate::store::read::fixed::Fixed;
+use crate::store::read::tables::ChunkTable;
 use crate::store::runs::build::{BandBuilder, ChunkRow};
 use crate::store::runs::cursor::{MergeCursor, Source};
 use crate::store::runs::filter::FilterBuilder;

@@ -5,7 +5,7 @@ use crate::lsh::word;
 use crate::store::bytes::chunk::Entry;
 use crate::store::bytes::schema::{BandNo, DocNo, Layout};
 use crate::store::parallel;
-use crate::store::read::candidates::Bucket;
+use crate::store::read::bucket::Bucket;
 use crate::store::runs::column::{Column, ColumnBuilder};
 use std::sync::Arc;
 

@@ -8,7 +8,8 @@ use crate::store::bytes::schema::{
 };
 use crate::store::parallel;
 use crate::store::progress::Watch;
-use crate::store::read::view::{ChunkTable, DocTable, View};
+use crate::store::read::tables::{ChunkTable, DocTable};
+use crate::store::read::view::View;
 use crate::store::runs::build::{BandBuilder, ChunkRow};
 use crate::store::runs::cursor::{MergeCursor, Source};
 use crate::store::runs::filter::FilterBuilder;
