@@ -61,6 +61,7 @@ pub(crate) use grouped::Grouped;
 pub(crate) use network::network_file_system;
 pub(crate) use progress::{Tell, Watch, unwatched};
 pub(crate) use queue::Place;
+pub(crate) use read::band_entries::BandEntries;
 pub(crate) use read::bucket::Bucket;
 pub(crate) use read::candidates::{Asked, CandidateLimit};
 pub(crate) use read::clusters::ClusterReader;
@@ -69,7 +70,6 @@ pub(crate) use read::reader::Reader;
 pub(crate) use read::recent_lanes::{LanesInOrder, RecentLanes};
 pub(crate) use read::tables::{ChunkTable, DocTable};
 pub(crate) use read::view::View;
-pub(crate) use runs::cursor::BandEntries;
 pub(crate) use runs::spread::sort_spread;
 pub(crate) use settings::{PassageRequest, SeedRequest, SettingsRequest};
 #[cfg(test)]

@@ -333,7 +333,7 @@ impl Check<'_, '_, '_> {
             format!("{} entries of live documents instead of {}", found.count, expected.count);
         self.report.add(Invariant::Entries, &place, detail);
         let mut seen = roaring::RoaringBitmap::new();
-        let mut entries = crate::store::runs::cursor::BandEntries::runs_only(&view, band);
+        let mut entries = crate::store::BandEntries::runs_only(&view, band);
         while let Ok(Some((stored, doc))) = entries.next(&view) {
             let correct = match ids {
                 true => view.document(doc).map(|record| view.id_hash(&record.id)),

@@ -1,5 +1,6 @@
 //! Reads one state of the index: by document, by id, by bucket.
 
+pub(crate) mod band_entries;
 pub(crate) mod bucket;
 pub(crate) mod candidates;
 pub(crate) mod clusters;

@@ -3,12 +3,10 @@
 use crate::error::Result;
 use crate::store::bytes::chunk::Entry;
 use crate::store::bytes::schema::{BandNo, RunNo, posting_key};
-use crate::store::read::tables::{ChunkTable, DocTable, with_chunk};
-use crate::store::read::view::View;
+use crate::store::read::tables::{ChunkTable, with_chunk};
 use crate::store::runs::run::{BandRun, Run};
 use crate::store::runs::segment::Segment;
 use crate::store::runs::spread::sort_spread;
-use crate::store::storage_error::guard;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -93,6 +91,11 @@ impl MergeCursor {
         Self { inputs, spare: Spare::default() }
     }
 
+    /// Adds a source, before anything is read.
+    pub(crate) fn add(&mut self, source: Source) {
+        self.inputs.push(BufferedSource::new(source));
+    }
+
     /// Appends the next entries in order, or nothing at the end.
     ///
     /// Memory holds one block of each source. Take the last entry of each block: no unread entry
@@ -122,50 +125,5 @@ impl MergeCursor {
             sort_spread(new, &mut self.spare.0, |(word, _)| *word);
         }
         Ok(())
-    }
-}
-
-/// The live entries of one band, ordered by word and then by document.
-pub(crate) struct BandEntries {
-    cursor: MergeCursor,
-    /// Entries that were read, in reverse order: `pop` takes the next one.
-    block: Vec<Entry>,
-}
-
-impl BandEntries {
-    pub(crate) fn new<P: ChunkTable, D: DocTable>(view: &View<'_, P, D>, band: BandNo) -> Self {
-        let mut entries = Self::runs_only(view, band);
-        let segments = view.state.tail.segments().iter();
-        entries.cursor.inputs.extend(segments.map(|segment| {
-            BufferedSource::new(Source::Segment { segment: Arc::clone(segment), band, next: 0 })
-        }));
-        entries
-    }
-
-    /// The live entries that are in runs.
-    pub(crate) fn runs_only<P: ChunkTable, D: DocTable>(
-        view: &View<'_, P, D>,
-        band: BandNo,
-    ) -> Self {
-        let runs = view.state.manifest.with_band(band);
-        let sources = runs.map(|(run, content)| Source::run(run, band, content));
-        Self { cursor: MergeCursor::new(sources.collect()), block: Vec::new() }
-    }
-
-    pub(crate) fn next<P: ChunkTable, D: DocTable>(
-        &mut self,
-        view: &View<'_, P, D>,
-    ) -> Result<Option<Entry>> {
-        while self.block.is_empty() {
-            guard(view.fixed.path, || {
-                self.cursor.read(view.fixed.path, view.postings, &mut self.block)
-            })?;
-            if self.block.is_empty() {
-                return Ok(None);
-            }
-            self.block.retain(|(_, doc)| view.is_live(*doc));
-            self.block.reverse();
-        }
-        Ok(self.block.pop())
     }
 }
