@@ -16,7 +16,7 @@ use crate::store::progress::Watch;
 use crate::store::published::Published;
 use crate::store::read::fixed::Fixed;
 use crate::store::runs::background::BackgroundMerge;
-use crate::store::runs::merge::PreparedSteps;
+use crate::store::runs::merges::PreparedSteps;
 use crate::store::settings::{Settings, SettingsRequest};
 #[cfg(test)]
 use crate::store::sim::disk::Disk;

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result, panic_text};
 use crate::store::lock::lock;
 use crate::store::read::fixed::Fixed;
-use crate::store::runs::merge::{PreparedSteps, prepare_all};
+use crate::store::runs::merges::{PreparedSteps, prepare_all};
 use crate::store::state::State;
 use crate::store::storage_error::guard;
 use redb::ReadOnlyTable;

@@ -10,7 +10,7 @@
 //! transaction.
 
 use crate::error::Result;
-use crate::store::bytes::schema::{BandNo, DocNo, Layout, POSTINGS, RunNo, Table, posting_owner};
+use crate::store::bytes::schema::{BandNo, DocNo, Layout, POSTINGS, RunNo};
 use crate::store::read::fixed::Fixed;
 use crate::store::read::tables::ChunkTable;
 use crate::store::runs::build::{BandBuilder, ChunkRow};
@@ -19,11 +19,7 @@ use crate::store::runs::filter::FilterBuilder;
 use crate::store::runs::flush::RunWriter;
 use crate::store::runs::run::{Manifest, Run};
 use crate::store::runs::tombstones::Tombstones;
-use crate::store::state::State;
-use crate::store::storage_error::{Doing, damaged};
-use redb::{ReadableTable, WriteTransaction};
-use std::collections::BTreeSet;
-use std::path::Path;
+use crate::store::storage_error::Doing;
 use std::sync::Arc;
 
 /// A merge in progress. A clone shares its contents.
@@ -199,14 +195,19 @@ impl MergeTask {
     }
 
     /// Writes a step, which must fit.
-    fn apply(&mut self, step: BandStep, writer: RunWriter<'_>, state: &mut State) -> Result<()> {
+    fn apply(
+        &mut self,
+        step: BandStep,
+        writer: RunWriter<'_>,
+        manifest: &mut Manifest,
+    ) -> Result<()> {
         let band = step.after.builder.band;
         if self.band.take().is_none() {
             writer.delete_chunks(self.target, band)?;
         }
         writer.append(self.target, band, &step.rows)?;
         match step.ended {
-            true => self.complete(step.after, writer, state)?,
+            true => self.complete(step.after, writer, manifest)?,
             false => self.band = Some(step.after),
         }
         Ok(())
@@ -217,40 +218,40 @@ impl MergeTask {
         &self,
         progress: Arc<BandMerge>,
         writer: RunWriter<'_>,
-        state: &mut State,
+        manifest: &mut Manifest,
     ) -> Result<()> {
         let builder = Arc::unwrap_or_clone(progress).builder;
         let band = builder.band;
         let content = Arc::new(builder.into_content());
-        if state.manifest.get(self.target).is_none() {
+        if manifest.get(self.target).is_none() {
             let count = writer.layout.count();
-            state.manifest.add(Run::new(self.target, self.tier, self.first, self.last, count));
+            manifest.add(Run::new(self.target, self.tier, self.first, self.last, count));
         }
-        state.manifest.set(self.target, band, Some(Arc::clone(&content)));
-        if let Some(run) = state.manifest.get(self.target) {
+        manifest.set(self.target, band, Some(Arc::clone(&content)));
+        if let Some(run) = manifest.get(self.target) {
             writer.list(run, band, &content)?;
         }
         for source in &self.sources {
             writer.delete(*source, band)?;
-            state.manifest.set(*source, band, None);
+            manifest.set(*source, band, None);
         }
         Ok(())
     }
 
     /// Writes the prepared steps that fit. If none fits, merges and writes `budget` entries.
     /// Returns whether the merge is finished.
-    fn step(
+    pub(super) fn step(
         &mut self,
         context: MergeContext<'_>,
-        state: &mut State,
+        (manifest, tombstones): (&mut Manifest, &mut Tombstones),
         prepared: Vec<BandStep>,
         budget: u64,
     ) -> Result<bool> {
         let MergeContext { fixed, writer } = context;
         let mut advanced = false;
         for step in prepared {
-            if self.fits(&step, &state.manifest, fixed.layout) {
-                self.apply(step, writer, state)?;
+            if self.fits(&step, manifest, fixed.layout) {
+                self.apply(step, writer, manifest)?;
                 advanced = true;
             }
         }
@@ -258,15 +259,15 @@ impl MergeTask {
         if !advanced {
             let steps = {
                 let postings = writer.txn.open_table(POSTINGS).doing(fixed.path, "merging runs")?;
-                self.prepare(fixed, &postings, &state.manifest, budget)?
+                self.prepare(fixed, &postings, manifest, budget)?
             };
             for step in steps {
-                self.apply(step, writer, state)?;
+                self.apply(step, writer, manifest)?;
             }
         }
-        let finished = self.next_band(&state.manifest, fixed.layout).is_none();
+        let finished = self.next_band(manifest, fixed.layout).is_none();
         if finished && self.purges {
-            state.tombstones.delete(&self.tombstones, self.first, self.last);
+            tombstones.delete(&self.tombstones, self.first, self.last);
         }
         Ok(finished)
     }
@@ -278,113 +279,3 @@ pub(crate) struct MergeContext<'a> {
     pub(crate) fixed: Fixed<'a>,
     pub(crate) writer: RunWriter<'a>,
 }
-
-/// Starts a merge for every tier that has enough neighbouring runs, unless one is in progress.
-/// Returns `None` if run numbers are used up.
-pub(crate) fn start_due(state: &mut State, merge_runs: usize) -> Option<()> {
-    let tiers: BTreeSet<u8> = state.manifest.runs().iter().map(|run| run.tier).collect();
-    for tier in tiers {
-        let next = tier.saturating_add(1);
-        if state.merges.iter().any(|task| task.tier() == next) {
-            continue;
-        }
-        let is_free = |run: &Arc<Run>| {
-            run.tier == tier
-                && run.is_complete()
-                && !state.merges.iter().any(|task| task.reads(run.number))
-        };
-        // The target covers the whole range of its sources, so no other run may lie between them.
-        let groups = state.manifest.runs().chunk_by(|a, b| is_free(a) == is_free(b));
-        let due = groups
-            .filter(|runs| runs.first().is_some_and(is_free))
-            .find_map(|runs| runs.get(..merge_runs))
-            .map(<[_]>::to_vec);
-        if let Some(due) = due {
-            start(state, next, &due)?;
-        }
-    }
-    Some(())
-}
-
-/// Starts a merge of these runs. Returns `None` if run numbers are used up.
-pub(crate) fn start(state: &mut State, tier: u8, runs: &[Arc<Run>]) -> Option<()> {
-    let target = state.counters.take_run()?;
-    state.merges.push(MergeTask::new(target, tier, runs, &state.tombstones));
-    Some(())
-}
-
-/// Prepared steps, by the target of their merge.
-pub(crate) type PreparedSteps = Vec<(RunNo, Vec<BandStep>)>;
-
-/// Prepares the next step of every merge in progress.
-pub(crate) fn prepare_all(
-    fixed: Fixed<'_>,
-    postings: &impl ChunkTable,
-    state: &State,
-    budget: u64,
-) -> Result<PreparedSteps> {
-    let prepare = |task: &MergeTask| {
-        Ok((task.target, task.prepare(fixed, postings, &state.manifest, budget)?))
-    };
-    state.merges.iter().map(prepare).collect()
-}
-
-/// Advances every merge in progress: by its prepared steps, or by `budget` entries.
-pub(crate) fn step_all(
-    context: MergeContext<'_>,
-    state: &mut State,
-    mut prepared: PreparedSteps,
-    budget: u64,
-) -> Result<()> {
-    let mut unfinished = Vec::new();
-    for mut task in std::mem::take(&mut state.merges) {
-        let of_task = prepared.iter_mut().find(|(target, _)| *target == task.target);
-        let steps = of_task.map(|(_, steps)| std::mem::take(steps)).unwrap_or_default();
-        if !task.step(context, state, steps, budget)? {
-            unfinished.push(task);
-        }
-    }
-    state.merges = unfinished;
-    Ok(())
-}
-
-/// Finds unlisted chunks that no merge is writing, by run and band. A process that ended during a
-/// merge left them.
-pub(crate) fn abandoned(
-    txn: &WriteTransaction,
-    path: &Path,
-    state: &State,
-) -> Result<Vec<(RunNo, BandNo)>> {
-    let postings = txn.open_table(POSTINGS).doing(path, "looking for unfinished merges")?;
-    let mut found = Vec::new();
-    let mut from = Some(0_u64);
-    while let Some(key) = from {
-        let next = postings
-            .range(key..)
-            .doing(path, "looking for unfinished merges")?
-            .next()
-            .transpose()
-            .doing(path, "looking for unfinished merges")?;
-        let Some((found_key, _)) = next else { break };
-        if found_key.value() < key {
-            return Err(damaged(
-                path,
-                Table::Postings,
-                format!("{key:#018x}"),
-                "its keys are out of order",
-            ));
-        }
-        let (run, band) = posting_owner(found_key.value());
-        let listed = state.manifest.get(run).is_some_and(|run| run.band(band).is_some());
-        let being_written = state.merges.iter().any(|task| task.target() == run);
-        if !listed && !being_written {
-            found.push((run, band));
-        }
-        from = (found_key.value() | 0xFF_FFFF).checked_add(1);
-    }
-    Ok(found)
-}
-
-#[cfg(test)]
-#[path = "merge_tests.rs"]
-mod tests;

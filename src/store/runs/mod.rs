@@ -7,6 +7,7 @@ pub(crate) mod cursor;
 pub(crate) mod filter;
 pub(crate) mod flush;
 pub(crate) mod merge;
+pub(crate) mod merges;
 pub(crate) mod run;
 pub(crate) mod segment;
 pub(crate) mod spread;

@@ -3,7 +3,8 @@
 use crate::error::Result;
 use crate::store::bytes::schema::DocNo;
 use crate::store::runs::flush::{PackedBand, RunWriter, pack_tail};
-use crate::store::runs::merge::{self, MergeContext};
+use crate::store::runs::merge::MergeContext;
+use crate::store::runs::merges;
 use crate::store::runs::run::Run;
 use crate::store::write::writer::Writer;
 use std::sync::Arc;
@@ -63,7 +64,7 @@ impl Writer {
         const PATIENCE: usize = 4;
         let runs = self.state().manifest.runs().len();
         if !self.has_attached() || runs > PATIENCE * most {
-            merge::start_due(self.state_mut(), most).ok_or_else(|| self.full())?;
+            merges::start_due(self.state_mut(), most).ok_or_else(|| self.full())?;
         }
         if self.state().merges.is_empty() {
             self.state_mut().merge_credit = 0;
@@ -84,7 +85,7 @@ impl Writer {
             let mut state = std::mem::take(writer.state_mut());
             let context =
                 MergeContext { fixed: writer.engine().fixed(), writer: writer.run_writer()? };
-            let stepped = merge::step_all(context, &mut state, prepared, budget);
+            let stepped = merges::step_all(context, &mut state, prepared, budget);
             *writer.state_mut() = state;
             stepped
         })
@@ -122,7 +123,7 @@ impl Writer {
             let tuning = self.engine().tuning();
             let runs_of_flush = flushed / tuning.flush_documents.max(1) as u64;
             let tier = runs_of_flush.max(1).ilog(tuning.merge_runs.max(2) as u64) + 1;
-            merge::start(self.state_mut(), tier as u8, &runs).ok_or_else(|| self.full())?;
+            merges::start(self.state_mut(), tier as u8, &runs).ok_or_else(|| self.full())?;
             self.touch(1);
         }
         Ok(if merges { entries } else { 0 })
@@ -139,13 +140,13 @@ impl Writer {
         self.state_mut().merge_pace = STEP;
         self.merge_step(STEP)?;
         let most = self.engine().tuning().merge_runs;
-        merge::start_due(self.state_mut(), most).ok_or_else(|| self.full())?;
+        merges::start_due(self.state_mut(), most).ok_or_else(|| self.full())?;
         Ok(Some(STEP))
     }
 
     /// Deletes the chunks that unfinished merges of an earlier process left behind.
     pub(super) fn delete_abandoned(&mut self) -> Result<()> {
-        for (run, band) in merge::abandoned(self.txn()?, self.path(), self.state())? {
+        for (run, band) in merges::abandoned(self.txn()?, self.path(), self.state())? {
             self.run_writer()?.delete_chunks(run, band)?;
         }
         Ok(())
