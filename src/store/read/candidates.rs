@@ -38,16 +38,6 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// A candidate whose lanes were read before all buckets were searched.
-struct EarlyCandidate {
-    doc: DocNo,
-    lanes: Box<[u8]>,
-}
-
-/// The number of candidates that are read early: enough for a document without similar ones, or
-/// with a few.
-const EARLY_CANDIDATES: usize = 8;
-
 impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
     /// The live documents of a bucket.
     pub(crate) fn bucket(&self, bucket: Bucket) -> Result<Vec<DocNo>> {
@@ -173,23 +163,34 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         asked: Asked<'_>,
         limit: Option<CandidateLimit>,
         is_wanted: impl Fn(DocNo) -> bool,
-        mut visit: impl FnMut(DocNo, &[u8]),
+        visit: impl FnMut(DocNo, &[u8]),
     ) -> Result<bool> {
-        let layout = self.fixed.layout;
         let known = asked.known();
         let limit = limit.map(|limit| limit.less(known.len()));
-        let mut found = FoundDocs::new(limit);
-        let mut in_tail = |band: BandNo, docs: &[DocNo]| {
-            let docs = found.admit(band, docs);
-            found.docs.extend(docs.iter().copied().filter(|doc| is_wanted(*doc)));
-            found.compact();
+        let mut search = CandidateSearch {
+            view: self,
+            is_wanted,
+            found: FoundDocs::new(limit),
+            early: Vec::new(),
         };
-        let mut lookups: Vec<Lookup<'_>> = Vec::new();
+        let lookups = self.lookups(asked, |band, docs| search.take_tail(band, docs));
+        for lookup in lookups {
+            search.look_up(lookup)?;
+        }
+        search.visit(known, visit)
+    }
+
+    /// Passes on what the tail has in the buckets, and returns the lookups in runs.
+    fn lookups<'l>(
+        &'l self,
+        asked: Asked<'l>,
+        mut in_tail: impl FnMut(BandNo, &[DocNo]),
+    ) -> Vec<Lookup<'l>> {
+        let mut lookups = Vec::new();
         match asked {
             Asked::Buckets(buckets) => {
                 for segment in self.state.tail.segments() {
-                    let docs = buckets.iter().map(|bucket| (bucket.band, segment.bucket(*bucket)));
-                    docs.for_each(|(band, docs)| in_tail(band, docs));
+                    buckets.iter().for_each(|bucket| in_tail(bucket.band, segment.bucket(*bucket)));
                 }
                 lookups.reserve(2 * buckets.len());
                 let buckets = buckets.iter().copied();
@@ -202,46 +203,98 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
                 }
             }
         }
-        let mut early: Vec<EarlyCandidate> = Vec::new();
-        for Lookup { bucket, run, content, occurrence } in lookups {
-            let Bucket { band, words } = bucket;
-            let has_entry = |candidate: &EarlyCandidate| {
-                let word = word(&candidate.lanes, usize::from(band.0), u32::from(layout.depth));
-                (run.first..=run.last).contains(&candidate.doc) && words.contains(word)
-            };
-            if occurrence == Occurrence::AtMostOnce && early.iter().any(has_entry) {
-                continue;
-            }
-            let room = found.room_in(band);
-            let mut new = Vec::new();
-            let search = BucketSearch::new(layout, bucket);
-            guard(self.fixed.path, || self.search_run(run, &search, content, room, &mut new))?;
-            new.truncate(found.admit(band, &new).len());
-            let few = new.len() <= EARLY_CANDIDATES;
-            for doc in new.into_iter().filter(|doc| is_wanted(*doc)) {
-                let known = few && early.iter().any(|candidate| candidate.doc == doc);
-                if !few || early.len() >= EARLY_CANDIDATES {
-                    found.docs.push(doc);
-                } else if !known && self.is_live(doc) {
-                    self.with_lanes(doc, |lanes| {
-                        early.push(EarlyCandidate { doc, lanes: lanes.into() });
-                    })?;
-                }
-            }
-            found.compact();
+        lookups
+    }
+}
+
+/// A candidate whose lanes were read before all buckets were searched.
+struct EarlyCandidate {
+    doc: DocNo,
+    lanes: Box<[u8]>,
+}
+
+/// The number of candidates that are read early: enough for a document without similar ones, or
+/// with a few.
+const EARLY_CANDIDATES: usize = 8;
+
+/// A search for candidates, and what it has found so far.
+struct CandidateSearch<'v, P, D, W> {
+    view: &'v View<'v, P, D>,
+    is_wanted: W,
+    found: FoundDocs,
+    early: Vec<EarlyCandidate>,
+}
+
+impl<P: ChunkTable, D: DocTable, W: Fn(DocNo) -> bool> CandidateSearch<'_, P, D, W> {
+    /// Takes the documents that a segment of the tail has in a bucket.
+    fn take_tail(&mut self, band: BandNo, docs: &[DocNo]) {
+        let docs = self.found.admit(band, docs);
+        self.found.docs.extend(docs.iter().copied().filter(|doc| (self.is_wanted)(*doc)));
+        self.found.compact();
+    }
+
+    /// Takes the documents that a run has in a bucket, unless memory tells that it has no others
+    /// than those found before.
+    fn look_up(&mut self, lookup: Lookup<'_>) -> Result<()> {
+        if self.has_all_of(&lookup) {
+            return Ok(());
         }
+        let (view, Lookup { bucket, run, content, .. }) = (self.view, lookup);
+        let room = self.found.room_in(bucket.band);
+        let mut new = Vec::new();
+        let search = BucketSearch::new(view.fixed.layout, bucket);
+        guard(view.fixed.path, || view.search_run(run, &search, content, room, &mut new))?;
+        new.truncate(self.found.admit(bucket.band, &new).len());
+        let few = new.len() <= EARLY_CANDIDATES;
+        for doc in new {
+            if (self.is_wanted)(doc) {
+                self.take(doc, few)?;
+            }
+        }
+        self.found.compact();
+        Ok(())
+    }
+
+    /// Whether an early candidate is the only document that a run can have in a bucket.
+    fn has_all_of(&self, lookup: &Lookup<'_>) -> bool {
+        let Lookup { bucket, run, occurrence, .. } = lookup;
+        let depth = u32::from(self.view.fixed.layout.depth);
+        let has_entry = |candidate: &EarlyCandidate| {
+            let word = word(&candidate.lanes, usize::from(bucket.band.0), depth);
+            (run.first..=run.last).contains(&candidate.doc) && bucket.words.contains(word)
+        };
+        *occurrence == Occurrence::AtMostOnce && self.early.iter().any(has_entry)
+    }
+
+    /// Takes a document of a run, early if it is one of few and there is room.
+    fn take(&mut self, doc: DocNo, is_one_of_few: bool) -> Result<()> {
+        if !is_one_of_few || self.early.len() >= EARLY_CANDIDATES {
+            self.found.docs.push(doc);
+        } else if !is_among(&self.early, doc) && self.view.is_live(doc) {
+            self.view.with_lanes(doc, |lanes| {
+                self.early.push(EarlyCandidate { doc, lanes: lanes.into() });
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Visits what was found, and the documents that are candidates anyway. Returns whether others
+    /// were left out.
+    fn visit(self, known: &[DocNo], mut visit: impl FnMut(DocNo, &[u8])) -> Result<bool> {
+        let Self { view, is_wanted, mut found, early } = self;
         early.iter().for_each(|candidate| visit(candidate.doc, &candidate.lanes));
-        found.docs.retain(|doc| {
-            self.is_live(*doc) && !early.iter().any(|candidate| candidate.doc == *doc)
-        });
+        found.docs.retain(|doc| view.is_live(*doc) && !is_among(&early, *doc));
         let (mut docs, limited) = found.into_docs();
         if !known.is_empty() {
-            let is_early = |doc: &DocNo| early.iter().any(|candidate| candidate.doc == *doc);
-            docs.extend(known.iter().filter(|doc| !is_early(doc)));
+            docs.extend(known.iter().filter(|doc| !is_among(&early, **doc)));
             docs.sort_unstable();
             docs.dedup();
         }
-        self.for_each_signature_of(&docs, is_wanted, visit)?;
+        view.for_each_signature_of(&docs, is_wanted, visit)?;
         Ok(limited)
     }
+}
+
+fn is_among(early: &[EarlyCandidate], doc: DocNo) -> bool {
+    early.iter().any(|candidate| candidate.doc == doc)
 }
