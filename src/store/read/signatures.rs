@@ -2,12 +2,11 @@
 
 use crate::error::Result;
 use crate::sketch::SetSize;
-use crate::store::bytes::record::decode_signature;
-use crate::store::bytes::schema::{DocNo, Table};
+use crate::store::bytes::schema::DocNo;
 use crate::store::parallel;
 use crate::store::read::tables::{ChunkTable, DocTable};
 use crate::store::read::view::View;
-use crate::store::storage_error::{Doing, damaged, guard};
+use crate::store::storage_error::{Doing, guard};
 use std::ops::Range;
 
 /// The document numbers that one thread reads at a time, which bounds the memory of results.
@@ -54,8 +53,7 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> View<'_, P, D> {
             for row in self.signatures.range(numbers).doing(path, action)? {
                 let (number, row) = row.doing(path, action)?;
                 let doc = DocNo(number.value());
-                let (lanes, size) = decode_signature(row.value(), doc, self.fixed.lanes)
-                    .map_err(|fault| damaged(path, Table::Signatures, doc.0, fault))?;
+                let (lanes, size) = self.signature_in(row.value(), doc)?;
                 mapped.extend(map(doc, lanes, size));
             }
             Ok(mapped)

@@ -132,10 +132,20 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         guard(path, || {
             let row = self.signatures.get(doc.0).doing(path, "reading signatures")?;
             let row = row.ok_or_else(|| fault("its row is missing"))?;
-            let (lanes, size) =
-                decode_signature(row.value(), doc, self.fixed.lanes).map_err(fault)?;
+            let (lanes, size) = self.signature_in(row.value(), doc)?;
             Ok(read(lanes, size))
         })
+    }
+
+    /// The lanes and the set size in the row of a document.
+    pub(super) fn signature_in<'r>(
+        &self,
+        row: &'r [u8],
+        doc: DocNo,
+    ) -> Result<(&'r [u8], SetSize)> {
+        let path = self.fixed.path;
+        decode_signature(row, doc, self.fixed.lanes)
+            .map_err(|fault| damaged(path, Table::Signatures, doc.0, fault))
     }
 
     /// Reads the lanes of a live document, from memory if it is one of the latest.
@@ -184,8 +194,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
                         }
                     };
                     if is_wanted(doc) {
-                        let decoded = decode_signature(row.value(), doc, self.fixed.lanes);
-                        let (lanes, _) = decoded.map_err(|detail| fault(doc, detail))?;
+                        let (lanes, _) = self.signature_in(row.value(), doc)?;
                         visit(doc, lanes);
                     }
                 }
@@ -206,8 +215,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             for row in self.signatures.iter().doing(path, "reading signatures")? {
                 let (number, row) = row.doing(path, "reading signatures")?;
                 let doc = DocNo(number.value());
-                let (lanes, size) = decode_signature(row.value(), doc, self.fixed.lanes)
-                    .map_err(|fault| damaged(path, Table::Signatures, doc.0, fault))?;
+                let (lanes, size) = self.signature_in(row.value(), doc)?;
                 if visit(doc, lanes, size).is_break() {
                     break;
                 }
@@ -244,8 +252,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             for row in rows {
                 let (number, row) = row.doing(path, "reading signatures")?;
                 let doc = DocNo(number.value());
-                let (lanes, size) = decode_signature(row.value(), doc, width)
-                    .map_err(|fault| damaged(path, Table::Signatures, doc.0, fault))?;
+                let (lanes, size) = self.signature_in(row.value(), doc)?;
                 if !size.is_empty() {
                     found.push(doc, lanes);
                 }
