@@ -5,16 +5,7 @@
 
 use super::compose::compose;
 use super::normalize::{Form, Normalization, Whitespace, is_in_word};
-
-/// A character of the normalised text and the range of raw bytes it was made from.
-///
-/// In a normalised text, neither the starts nor the ends decrease from one character to the next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SourcedChar {
-    pub(super) character: char,
-    pub(super) start: u32,
-    pub(super) end: u32,
-}
+use super::sourced::{SourcedChar, characters, text_of};
 
 /// Normalises a raw text. Its first byte has the position `offset`; all positions must be below
 /// 4 GiB.
@@ -32,15 +23,6 @@ pub(super) fn align(raw: &str, offset: usize, normalization: &Normalization) -> 
         letters = again;
     }
     letters
-}
-
-/// Joins the characters, without their source ranges.
-pub(super) fn text_of(letters: &[SourcedChar]) -> String {
-    characters(letters).collect()
-}
-
-pub(super) fn characters(letters: &[SourcedChar]) -> impl Iterator<Item = char> + Clone {
-    letters.iter().map(|letter| letter.character)
 }
 
 fn pass(mut letters: Vec<SourcedChar>, normalization: &Normalization) -> Vec<SourcedChar> {

@@ -1,7 +1,7 @@
 //! Composition (UAX #15) that records which bytes of the raw text each character comes from.
 
-use super::align::{SourcedChar, characters};
 use super::normalize::Form;
+use super::sourced::{SourcedChar, characters};
 use unicode_normalization::char::{
     canonical_combining_class, compose as composite, decompose_canonical, decompose_compatible,
 };

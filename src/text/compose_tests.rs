@@ -1,9 +1,10 @@
 //! The source of a composed character holds what was composed into it, and nothing else unless
 //! marks were reordered.
 
+use super::super::align::align;
 use super::super::align::tests::{sources, tricky};
-use super::super::align::{align, text_of};
 use super::super::normalize::{Normalization, Whitespace};
+use super::super::sourced::text_of;
 use super::*;
 use proptest::prelude::*;
 

@@ -18,6 +18,7 @@ mod positions;
 mod ranks;
 mod sequence;
 mod shingle;
+mod sourced;
 mod stream;
 mod stretches;
 mod tokens;

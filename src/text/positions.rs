@@ -1,8 +1,9 @@
 //! The byte range of each shingle in the raw text.
 
-use super::align::{SourcedChar, align, text_of};
+use super::align::align;
 use super::kind::Shingle;
 use super::shingle::Shingler;
+use super::sourced::{SourcedChar, text_of};
 use super::units::{ELEMENT_END, Units, line_normalization};
 use crate::error::{Error, Result};
 use std::ops::Range;
