@@ -4,13 +4,8 @@
 //! hashes is -m ln(z/m) (Whang, Vander-Zanden, Taylor 1990, "A linear-time probabilistic counting
 //! algorithm").
 
+use super::signature::{LEAST_BITS, MOST_BITS, SetSize};
 use multiversion::multiversion;
-
-/// The least size of the map, as a binary logarithm: 8 KiB.
-pub(crate) const LEAST_BITS: u32 = 16;
-
-/// The largest size of the map, as a binary logarithm: 2 MiB.
-pub(crate) const MOST_BITS: u32 = 24;
 
 /// Counts distinct hashes, from a few to tens of millions.
 ///
@@ -65,9 +60,9 @@ impl DistinctCounter {
     ///
     /// The map is first folded to the least size at which at least a quarter of its bits are zero.
     /// So the result depends only on the set, and not on the expected number of hashes.
-    pub fn finish(&self) -> super::SetSize {
+    pub fn finish(&self) -> SetSize {
         if self.large.is_empty() {
-            return super::SetSize::from_zeros(LEAST_BITS, zeros(&*self.small) as u32);
+            return SetSize::from_zeros(LEAST_BITS, zeros(&*self.small) as u32);
         }
         let mut map = self.large.clone();
         let mut count = zeros(&map);
@@ -82,7 +77,7 @@ impl DistinctCounter {
             }
             (map, count) = (half, folded);
         }
-        super::SetSize::from_zeros(map.len().trailing_zeros() + 6, count as u32)
+        SetSize::from_zeros(map.len().trailing_zeros() + 6, count as u32)
     }
 }
 

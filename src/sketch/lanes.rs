@@ -6,6 +6,7 @@
 //! agree in each lane with a probability equal to their Jaccard similarity. The lane-wise minimum
 //! of two sketches is the sketch of the union.
 
+use super::lane_value::{EMPTY, VALUE_BITS};
 use super::sift::{SIEVE, sift};
 use crate::error::Result;
 use crate::hash::{GOLDEN, SplitMix, fmix64};
@@ -15,14 +16,8 @@ use multiversion::multiversion;
 /// The number of rounds that throw each hash into one lane. The first uses the hash itself.
 const ROUNDS: u32 = 3;
 
-/// The number of bits of a lane that hold the value. The two bits above hold the round.
-pub(super) const VALUE_BITS: u32 = 30;
-
 /// The tag of values that come from the fallback. It is above the tags of all rounds.
 const FALLBACK: u32 = ROUNDS << VALUE_BITS;
-
-/// The value of an empty lane. No other value equals it, as those of the fallback are limited.
-pub(super) const EMPTY: u32 = u32::MAX;
 
 /// The random constants of a sketch, derived from a seed.
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@ mod darts;
 mod fingerprints;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+mod lane_value;
 mod lanes;
 mod sift;
 mod signature;

@@ -1,8 +1,8 @@
 //! Sifts hashes: leaves out those that are too great to lower any lane, where that pays.
 
-use super::lanes::EMPTY;
+use super::lane_value::EMPTY;
 #[cfg(all(target_arch = "x86_64", not(target_feature = "avx512f")))]
-use super::lanes::VALUE_BITS;
+use super::lane_value::VALUE_BITS;
 use multiversion::multiversion;
 use multiversion::target::match_target;
 
@@ -52,7 +52,7 @@ pub(super) fn sift<'a>(
 #[cfg(all(target_arch = "x86_64", not(target_feature = "avx512f")))]
 mod avx512 {
     use super::{SIEVE, bound, keep_each};
-    use crate::sketch::lanes::VALUE_BITS;
+    use crate::sketch::lane_value::VALUE_BITS;
     use std::arch::x86_64::*;
 
     /// The greatest value of lanes at which hashes are sifted: then at least a quarter is left out.
@@ -89,7 +89,7 @@ mod avx512 {
 #[cfg(all(target_arch = "x86_64", not(target_feature = "avx2")))]
 mod avx2 {
     use super::{SIEVE, bound, keep_each};
-    use crate::sketch::lanes::VALUE_BITS;
+    use crate::sketch::lane_value::VALUE_BITS;
     use std::arch::x86_64::*;
 
     /// The greatest value of lanes at which hashes are sifted: then at least half is left out.
@@ -187,7 +187,7 @@ mod nothing {
 mod tests {
     use super::*;
     use crate::hash::SplitMix;
-    use crate::sketch::lanes::VALUE_BITS;
+    use crate::sketch::lane_value::VALUE_BITS;
 
     #[test]
     fn no_hash_that_lowers_a_lane_is_left_out_nor_the_order_changed() {

@@ -1,8 +1,13 @@
 //! The stored form of a sketch: one byte a lane and the size of the set.
 
-use super::count::{LEAST_BITS, MOST_BITS};
 use crate::error::Result;
 use crate::params::Lanes;
+
+/// The least size of the bit map, as a binary logarithm: 8 KiB.
+pub(super) const LEAST_BITS: u32 = 16;
+
+/// The largest size of the bit map, as a binary logarithm: 2 MiB.
+pub(super) const MOST_BITS: u32 = 24;
 
 /// The number of distinct shingles of a document, in the form of linear counting: the size of a bit
 /// map and the number of its bits that stayed zero (Whang, Vander-Zanden, Taylor 1990).
