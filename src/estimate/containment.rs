@@ -7,9 +7,6 @@
 //! Ensemble", section 5.1, relates them in this way.
 
 use super::agreement::Agreement;
-use super::shares::SharePrior;
-use crate::error::Result;
-use crate::params::Confidence;
 
 /// An estimated share of one set that is in another, with its interval. All are from 0 to 1.
 ///
@@ -51,44 +48,6 @@ pub struct Containment {
 }
 
 impl Containment {
-    /// Returns the share of a set of `size` elements that is in a set of `other` elements, from the
-    /// equal lanes of their signatures, with its interval at the
-    /// [default confidence](crate::DEFAULT_CONFIDENCE), 95 %. It is 0 if a set is empty.
-    pub fn estimate(agreement: Agreement, size: f64, other: f64) -> Self {
-        Self::estimate_with(agreement, size, other, Confidence::DEFAULT)
-    }
-
-    /// Like [`estimate`](Self::estimate), with an interval at another confidence, above 0 and below
-    /// 1.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for any other confidence.
-    pub fn estimate_at(
-        agreement: Agreement,
-        size: f64,
-        other: f64,
-        confidence: f64,
-    ) -> Result<Self> {
-        Ok(Self::estimate_with(agreement, size, other, Confidence::new(confidence)?))
-    }
-
-    /// Like [`estimate_at`](Self::estimate_at), for a validated confidence.
-    pub(crate) fn estimate_with(
-        agreement: Agreement,
-        size: f64,
-        other: f64,
-        confidence: Confidence,
-    ) -> Self {
-        if size <= 0.0 || other <= 0.0 {
-            return Self { share: 0.0, low: 0.0, high: 0.0 };
-        }
-        let share = Self::of_similarity(agreement.similarity(), size, other);
-        let law = SharePrior::unknown(size, agreement.lanes()).judge(agreement.equal(), other);
-        let (low, high) = law.interval(confidence);
-        Self { share, low: low.min(share), high: high.max(share) }
-    }
-
     /// Converts a similarity J to the share c = J (q + x) / (q (1 + J)) of a set of q = `size`
     /// elements that is in a set of x = `other` elements. The share is at most 1 and x/q, and 0 if
     /// a set is empty.

@@ -12,8 +12,10 @@
 //! of all compared documents are the prior for each of them (empirical Bayes; Robbins 1956, Efron
 //! 2016, "Empirical Bayes deconvolution estimates").
 
+use super::agreement::Agreement;
 use super::chance::equal_lane_probability;
 use super::containment::Containment;
+use crate::error::Result;
 use crate::params::{Confidence, Threshold};
 use std::sync::LazyLock;
 
@@ -45,6 +47,46 @@ const STEPS: usize = 30;
 /// same lanes, so no number of them makes that error smaller. It was measured on mails, licences
 /// and random verses (`docs/benchmarks.md`, "Containment").
 const COMMON: f64 = 4.0;
+
+impl Containment {
+    /// Returns the share of a set of `size` elements that is in a set of `other` elements, from the
+    /// equal lanes of their signatures, with its interval at the
+    /// [default confidence](crate::DEFAULT_CONFIDENCE), 95 %. It is 0 if a set is empty.
+    pub fn estimate(agreement: Agreement, size: f64, other: f64) -> Self {
+        Self::estimate_with(agreement, size, other, Confidence::DEFAULT)
+    }
+
+    /// Like [`estimate`](Self::estimate), with an interval at another confidence, above 0 and below
+    /// 1.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidSetting`](crate::Error::InvalidSetting) for any other confidence.
+    pub fn estimate_at(
+        agreement: Agreement,
+        size: f64,
+        other: f64,
+        confidence: f64,
+    ) -> Result<Self> {
+        Ok(Self::estimate_with(agreement, size, other, Confidence::new(confidence)?))
+    }
+
+    /// Like [`estimate_at`](Self::estimate_at), for a validated confidence.
+    pub(crate) fn estimate_with(
+        agreement: Agreement,
+        size: f64,
+        other: f64,
+        confidence: Confidence,
+    ) -> Self {
+        if size <= 0.0 || other <= 0.0 {
+            return Self { share: 0.0, low: 0.0, high: 0.0 };
+        }
+        let share = Self::of_similarity(agreement.similarity(), size, other);
+        let law = SharePrior::unknown(size, agreement.lanes()).judge(agreement.equal(), other);
+        let (low, high) = law.interval(confidence);
+        Self { share, low: low.min(share), high: high.max(share) }
+    }
+}
 
 /// Parts of what a document has room for, each with the range that it stands for. The cells are
 /// equally wide on the arcsine scale, which is the scale of the errors of a share near 0 and 1.
