@@ -7,8 +7,7 @@
 use crate::store::bytes::time::now;
 use crate::store::lock::lock;
 use crate::store::pages::header::{HEADER_BYTES, Header, Slot};
-use crate::store::pages::page::{Named, PageNumber, Shape};
-use crate::store::pages::verifier::STORAGE;
+use crate::store::pages::page::{Named, PageNumber, STORAGE, Shape};
 use crate::store::pages::walk::{Met, Tree, walk};
 use redb::StorageBackend;
 use redb::backends::FileBackend;

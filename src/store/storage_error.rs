@@ -1,8 +1,8 @@
 //! Converts redb's errors and panics, and damage in rows, into errors of this crate.
 
 use crate::error::{Error, Result, panic_text};
+use crate::store::bytes::codec::NO_MEMORY;
 use crate::store::bytes::schema::Table;
-use crate::store::bytes::texts::NO_MEMORY;
 use crate::store::pages::page_file::{HeaderHeld, NotClosed};
 use crate::store::pages::verifier::{PageFault, fault_of};
 use std::any::Any;

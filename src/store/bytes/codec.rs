@@ -7,6 +7,9 @@ use crate::store::bytes::schema::Table;
 /// Why a row cannot be decoded. Messages have the table and the key before it.
 pub(crate) type DecodeError = &'static str;
 
+/// The process may not use enough memory. This is no damage.
+pub(crate) const NO_MEMORY: DecodeError = "it does not fit into memory";
+
 pub(crate) const CHECKSUM_BYTES: usize = 4;
 
 /// The seed of a checksum. It depends on table and key, so a row copied to another key is invalid.

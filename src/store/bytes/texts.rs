@@ -2,7 +2,7 @@
 //! sections "Text row" and "Dictionary row").
 
 use crate::error::Result;
-use crate::store::bytes::codec::{DecodeError, reseal, seal, unseal};
+use crate::store::bytes::codec::{DecodeError, NO_MEMORY, reseal, seal, unseal};
 use crate::store::bytes::schema::{DICTIONARY_ROW, DocNo, META, Table};
 use crate::store::storage_error::{Doing, damaged};
 use redb::ReadTransaction;
@@ -177,9 +177,6 @@ pub(crate) fn decode_text(
         _ => Err(bad),
     }
 }
-
-/// The process may not use enough memory. This is no damage.
-pub(crate) const NO_MEMORY: DecodeError = "it does not fit into memory";
 
 const NOT_UTF8: DecodeError = "it is not valid UTF-8";
 

@@ -1,9 +1,10 @@
 //! Checks invariant 12, on stored texts.
 
 use crate::error::Result;
+use crate::store::bytes::codec::NO_MEMORY;
 use crate::store::bytes::record::DocumentRecord;
 use crate::store::bytes::schema::{DOCUMENTS, DocNo, TEXTS, Table};
-use crate::store::bytes::texts::{NO_MEMORY, decode_text};
+use crate::store::bytes::texts::decode_text;
 use crate::store::care::check_report::{CheckReport, Invariant};
 use crate::store::progress::Watch;
 use crate::store::read::reader::Reader;

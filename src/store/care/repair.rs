@@ -2,13 +2,14 @@
 
 use crate::error::{Error, Result};
 use crate::hash::id_hash;
+use crate::store::bytes::codec::NO_MEMORY;
 use crate::store::bytes::fingerprints::decode_fingerprints;
 use crate::store::bytes::record::{Counters, DocumentRecord, decode_signature};
 use crate::store::bytes::schema::{
     DICTIONARY_ROW, DocNo, FORMAT_ROW, SETTINGS_ROW, STATE_ROW, Table,
 };
 use crate::store::bytes::settings_row::StoredSettings;
-use crate::store::bytes::texts::{Dictionary, NO_MEMORY, decode_text};
+use crate::store::bytes::texts::{Dictionary, decode_text};
 use crate::store::care::old_file::{OldFile, RowsLeft};
 use crate::store::care::repair_clusters::restore_clusters;
 use crate::store::care::repair_runs::restore_runs;

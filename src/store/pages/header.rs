@@ -1,7 +1,6 @@
 //! The header of redb's file: its geometry, and the two slots that hold the last two commits.
 
-use crate::store::pages::page::{Named, PAGE_BYTES, REGION_PAGES, root_at};
-use crate::store::pages::verifier::STORAGE;
+use crate::store::pages::page::{Named, PAGE_BYTES, REGION_PAGES, STORAGE, root_at};
 
 /// The bytes of the header.
 pub(crate) const HEADER_BYTES: usize = 320;

@@ -9,6 +9,9 @@ pub(crate) const MAX_ORDER: u8 = 20;
 /// The number of smallest pages in a region.
 pub(crate) const REGION_PAGES: u64 = 1 << 20;
 
+/// The name of redb's own tables in messages: they say which pages are free.
+pub(crate) const STORAGE: &str = "storage";
+
 const LEAF: u8 = 1;
 const BRANCH: u8 = 2;
 const CHECKSUM_BYTES: usize = 16;

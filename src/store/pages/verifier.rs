@@ -2,7 +2,7 @@
 
 use crate::store::bytes::schema::Table;
 use crate::store::pages::header::Slot;
-use crate::store::pages::page::{Named, PAGE_BYTES, Page, PageNumber, Shape};
+use crate::store::pages::page::{Named, PAGE_BYTES, Page, PageNumber, STORAGE, Shape};
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -46,9 +46,6 @@ pub(crate) fn table_name(name: &[u8]) -> &'static str {
     let known = Table::ALL.into_iter().map(Table::name);
     known.into_iter().find(|known| known.as_bytes() == name).unwrap_or(STORAGE)
 }
-
-/// The name of redb's own tables in messages: they say which pages are free.
-pub(crate) const STORAGE: &str = "storage";
 
 /// What is known of a page, in 8 bytes for each smallest page of the file:
 ///

@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::store::pages::header::Slot;
-use crate::store::pages::page::{Named, Page, PageNumber, Shape};
-use crate::store::pages::verifier::{PageFault, STORAGE, Visited, table_name};
+use crate::store::pages::page::{Named, Page, PageNumber, STORAGE, Shape};
+use crate::store::pages::verifier::{PageFault, Visited, table_name};
 use redb::StorageBackend;
 use std::io;
 
