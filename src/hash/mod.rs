@@ -11,3 +11,4 @@ pub(crate) use distinct::distinct;
 pub use mixing::{GOLDEN, ShingleHasher, SplitMix, fmix64, xxh3};
 pub(crate) use mixing::{ID_BITS, checksum, id_hash, random_key};
 pub use text_hash::TextHash;
+pub(crate) use text_hash::TextKey;

@@ -28,6 +28,21 @@ pub enum TextHash {
     Xxh3(u64),
 }
 
+/// What identifies a text: two texts with one key are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct TextKey {
+    pub(crate) hash: TextHash,
+    /// The length in bytes.
+    pub(crate) length: u64,
+}
+
+impl TextKey {
+    /// The key of a new document's text.
+    pub(crate) fn of(text: &str) -> Self {
+        Self { hash: TextHash::of(text.as_bytes()), length: text.len() as u64 }
+    }
+}
+
 impl TextHash {
     /// The hash of a new document's text.
     pub(crate) fn of(text: &[u8]) -> Self {

@@ -1,7 +1,7 @@
 //! A prepared document: an id, a signature, and the properties of the text.
 
 use super::settings::Settings;
-use crate::hash::TextHash;
+use crate::hash::{TextHash, TextKey};
 use crate::sketch::{Fingerprints, Signature, SketchSettings, Winnowing};
 use crate::text::Content;
 use std::sync::Arc;
@@ -39,6 +39,13 @@ pub(crate) enum Kind {
     Text,
     /// A weighted set.
     Weights,
+}
+
+impl Document {
+    /// What identifies the text.
+    pub(crate) const fn text_key(&self) -> TextKey {
+        TextKey { hash: self.text_hash, length: self.text_length }
+    }
 }
 
 impl Kind {

@@ -1,9 +1,10 @@
 //! Compares the text of a new document with documents of an index.
 
 use crate::error::Result;
+use crate::hash::TextKey;
 use crate::index::ask::cache::Cache;
 use crate::index::ask::score::{Candidate, Score};
-use crate::index::ask::verify::{Comparison, Elements, TextKey, text_key};
+use crate::index::ask::verify::{Comparison, Elements, text_key};
 use crate::sketch::Sketcher;
 use crate::store::{ChunkTable, DocNo, DocTable, View};
 use rustc_hash::FxHashMap;

@@ -5,7 +5,7 @@ use crate::estimate::{
     SharedStretch, around_seeds, by_suffixes, covered, earlier_by_suffixes, repeated_around_seeds,
     repeated_by_suffixes,
 };
-use crate::hash::{TextHash, fmix64};
+use crate::hash::{TextKey, fmix64};
 use crate::index::ask::outline::{Outline, QueryGrams};
 use crate::index::ask::prints::Prints;
 use crate::index::ask::stretch::{MetStretch, Origin};
@@ -294,10 +294,10 @@ impl<'s> PassageSearch<'s> {
     {
         let keyed = outlined.into_par_iter().map(|(doc, outline)| {
             let record = view.document(doc)?;
-            Ok((doc, outline, (record.text_hash, record.text_length)))
+            Ok((doc, outline, record.text_key()))
         });
-        let keyed = keyed.collect::<Result<Vec<(DocNo, Outline, (TextHash, u64))>>>()?;
-        let mut first: FxHashMap<(TextHash, u64), usize> = FxHashMap::default();
+        let keyed = keyed.collect::<Result<Vec<(DocNo, Outline, TextKey)>>>()?;
+        let mut first: FxHashMap<TextKey, usize> = FxHashMap::default();
         for (at, (_, _, key)) in keyed.iter().enumerate() {
             first.entry(*key).or_insert(at);
         }

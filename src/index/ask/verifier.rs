@@ -1,8 +1,9 @@
 //! Compares texts, many pairs at a time.
 
 use crate::error::Result;
+use crate::hash::TextKey;
 use crate::index::ask::exact_text::ElementCache;
-use crate::index::ask::verify::{Comparison, Elements, LARGE_BATCH, TextKey, text_key};
+use crate::index::ask::verify::{Comparison, Elements, LARGE_BATCH, text_key};
 use crate::index::snapshot::Snapshot;
 use crate::store::{DocNo, parallel};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -165,7 +166,7 @@ impl<T: Texts> Verifier<T> {
             for number in *group {
                 if counted.insert(*number) {
                     // A text has hardly more shingles than bytes.
-                    let length = texts.text(*number).map_or(0, |((_, length), _)| length);
+                    let length = texts.text(*number).map_or(0, |(text, _)| text.length);
                     bytes = bytes.saturating_add(length.saturating_mul(size_of::<u64>() as u64));
                 }
             }

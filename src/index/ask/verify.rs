@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::estimate::{Overlap, weighted_jaccard};
-use crate::hash::{TextHash, fmix64};
+use crate::hash::{TextKey, fmix64};
 use crate::index::ask::cache::Cached;
 use crate::index::ask::score::Candidate;
 use crate::lsh::{Margin, Probe};
@@ -148,7 +148,7 @@ impl AskedText {
     pub(crate) fn of(content: Content<'_>, sketcher: &Sketcher) -> Result<Self> {
         let elements = Elements::of(content, sketcher)?;
         let stored = content.stored();
-        Ok(Self { elements, key: (TextHash::of(stored.as_bytes()), stored.len() as u64) })
+        Ok(Self { elements, key: TextKey::of(&stored) })
     }
 
     /// The text of a document of the index.
@@ -228,15 +228,11 @@ impl<'a, P: ChunkTable, D: DocTable> Similarities<'a, P, D> {
 /// Reading and comparing one text takes 10 us or more.
 pub(crate) const LARGE_BATCH: usize = 16;
 
-/// Identifies equal texts: hash and length.
-pub(crate) type TextKey = (TextHash, u64);
-
 pub(crate) fn text_key<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     doc: DocNo,
 ) -> Result<TextKey> {
-    let record = view.document(doc)?;
-    Ok((record.text_hash, record.text_length))
+    Ok(view.document(doc)?.text_key())
 }
 
 /// The candidates whose exact similarity is at least the threshold, in the given order.

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::estimate::equal_lanes_from;
-use crate::hash::TextHash;
+use crate::hash::TextKey;
 use crate::index::ask::cache::Cached;
 use crate::index::ask::verify::Elements;
 use crate::sketch::Sketcher;
@@ -51,7 +51,7 @@ pub(super) struct Comparer<'v, P, D> {
     slots: Vec<u32>,
     elements: FxHashMap<DocNo, Arc<Elements>>,
     /// The hash and the length of texts that were compared.
-    hashes: FxHashMap<DocNo, (TextHash, u64)>,
+    hashes: FxHashMap<DocNo, TextKey>,
     /// The bytes of all elements.
     bytes: usize,
     /// Pairs whose texts were compared and are not similar: a pair may share many buckets.
@@ -203,13 +203,13 @@ impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
         Ok(self.hash(a)? == self.hash(b)?)
     }
 
-    fn hash(&mut self, doc: DocNo) -> Result<(TextHash, u64)> {
+    fn hash(&mut self, doc: DocNo) -> Result<TextKey> {
         if let Some(hash) = self.hashes.get(&doc) {
             return Ok(*hash);
         }
         let record = self.view.document(doc)?;
-        let hash = (record.text_hash, record.text_length);
-        if self.hashes.len() * size_of::<(DocNo, (TextHash, u64))>() >= self.room {
+        let hash = record.text_key();
+        if self.hashes.len() * size_of::<(DocNo, TextKey)>() >= self.room {
             self.hashes.clear();
         }
         self.hashes.insert(doc, hash);

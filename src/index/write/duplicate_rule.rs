@@ -144,7 +144,7 @@ impl<'s> DuplicateRule<'s> {
         };
         Some(ExactText {
             text: document.text.as_deref()?,
-            key: (document.text_hash, document.text_length),
+            key: document.text_key(),
             sketcher: &self.sketcher,
             threshold: self.threshold,
             contained,

@@ -6,10 +6,10 @@
 
 use crate::error::Result;
 use crate::estimate::equal_lanes;
-use crate::hash::TextHash;
+use crate::hash::TextKey;
 use crate::index::ask::exact_text::ElementCache;
 use crate::index::ask::verifier::{Texts, Verifier};
-use crate::index::ask::verify::{Comparison, Elements, TextKey};
+use crate::index::ask::verify::{Comparison, Elements};
 use crate::index::write::batch_buckets::BatchBuckets;
 use crate::index::write::members::Members;
 use crate::sketch::Sketcher;
@@ -57,8 +57,8 @@ struct BatchTexts<'b> {
 impl Texts for BatchTexts<'_> {
     fn key(&self, place: DocNo) -> Result<TextKey> {
         let document = self.documents.get(place.0 as usize);
-        let key = document.map(|document| (document.text_hash, document.text_length));
-        Ok(key.unwrap_or_else(|| (TextHash::of(&[]), 0)))
+        let key = document.map(|document| document.text_key());
+        Ok(key.unwrap_or_else(|| TextKey::of("")))
     }
 
     fn elements(&self, place: DocNo) -> Result<Elements> {

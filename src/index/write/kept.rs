@@ -2,10 +2,11 @@
 
 use crate::error::Result;
 use crate::estimate::equal_lanes;
+use crate::hash::TextKey;
 use crate::index::ask::exact_text::ExactText;
 use crate::index::ask::score::Score;
 use crate::index::ask::search::SearchPlan;
-use crate::index::ask::verify::{Elements, TextKey};
+use crate::index::ask::verify::Elements;
 use crate::index::write::expected::Expected;
 use crate::index::write::members::Members;
 use crate::store::{DocNo, Document};
@@ -66,7 +67,7 @@ impl Kept {
             id: document.id.clone(),
             lanes: document.signature.lanes().into(),
             text: document.text.clone(),
-            key: (document.text_hash, document.text_length),
+            key: document.text_key(),
         });
     }
 

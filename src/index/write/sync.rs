@@ -1,7 +1,7 @@
 //! Making an index follow a source: it takes what is new or changed and removes what is gone.
 
 use crate::error::Result;
-use crate::hash::TextHash;
+use crate::hash::TextKey;
 use crate::index::document::Document;
 use crate::index::write::outcome::Inserted;
 use crate::index::write::transaction::WriteTxn;
@@ -132,13 +132,13 @@ impl SyncRun<'_> {
     }
 }
 
-/// The id of a row, with the hash and the length of its text.
-fn hashed<I, T>((id, content): &(I, T)) -> (&str, TextHash, u64)
+/// The id of a row, with what identifies its text.
+fn hashed<I, T>((id, content): &(I, T)) -> (&str, TextKey)
 where
     I: AsRef<str>,
     for<'c> &'c T: Into<Content<'c>>,
 {
     let content: Content<'_> = content.into();
     let stored = content.stored();
-    (id.as_ref(), TextHash::of(stored.as_bytes()), stored.len() as u64)
+    (id.as_ref(), TextKey::of(&stored))
 }

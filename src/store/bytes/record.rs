@@ -1,7 +1,7 @@
 //! Encodes and decodes the rows of documents, runs, fences and the state (`docs/format.md`, section
 //! "Records").
 
-use crate::hash::TextHash;
+use crate::hash::{TextHash, TextKey};
 use crate::sketch::{SetSize, Signature, push_varint};
 use crate::store::bytes::chunk::MAX_ENTRIES;
 use crate::store::bytes::codec::{
@@ -81,6 +81,13 @@ impl<H> WideRecord<String, H> {
     fn into_record(self, text_hash: impl FnOnce(H) -> TextHash) -> DocumentRecord {
         let Self { id, text_length, inserted, .. } = self;
         DocumentRecord { id, text_hash: text_hash(self.text_hash), text_length, inserted }
+    }
+}
+
+impl<I> DocumentRecord<I> {
+    /// What identifies the text.
+    pub(crate) const fn text_key(&self) -> TextKey {
+        TextKey { hash: self.text_hash, length: self.text_length }
     }
 }
 

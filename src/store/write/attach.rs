@@ -174,12 +174,10 @@ impl Writer {
         let mut wanted = Vec::with_capacity(documents.len());
         for (document, known) in documents.into_iter().zip(known) {
             attached.empty += u64::from(document.is_empty);
-            attached.text_bytes += document.text_length;
+            attached.text_bytes += document.text.length;
             match known {
                 Known::Absent => attached.added += 1,
-                Known::Document(former)
-                    if former.has_text(document.text_hash, document.text_length) =>
-                {
+                Known::Document(former) if former.text == document.text => {
                     attached.unchanged += 1;
                     left_out.insert(document.from);
                     continue;

@@ -1,7 +1,7 @@
 //! The rows of another index, verified and sealed for their new numbers.
 
 use crate::error::Result;
-use crate::hash::{TextHash, id_hash};
+use crate::hash::{TextKey, id_hash};
 use crate::store::bytes::codec::{DecodeError, reseal};
 use crate::store::bytes::record::{DocumentRecord, decode_signature};
 use crate::store::bytes::schema::{DocNo, Table};
@@ -35,8 +35,7 @@ pub(super) struct AttachedDocument {
     pub(super) to: DocNo,
     pub(super) id_hash: u64,
     pub(super) id: String,
-    pub(super) text_hash: TextHash,
-    pub(super) text_length: u64,
+    pub(super) text: TextKey,
     /// Whether it has no shingles.
     pub(super) is_empty: bool,
     /// The bounds of its rows in the buffer, as in [`Rows::within`].
@@ -84,8 +83,9 @@ pub(super) fn read_all<P: ChunkTable, D: DocTable>(
             let fault = |table| move |detail| damaged(path, table, from.0, detail);
             let moved = from.0.checked_add(destination.offset).map(DocNo);
             let to = moved.ok_or("its number is out of range").map_err(fault(Table::Documents))?;
-            let DocumentRecord { id, text_hash, text_length, .. } =
+            let document =
                 DocumentRecord::decode(record.value(), from).map_err(fault(Table::Documents))?;
+            let (text, id) = (document.text_key(), document.id);
             let (old, new) = (u64::from(from.0), u64::from(to.0));
             let bytes = &mut block.bytes;
             let mut bounds = [bytes.len(); 5];
@@ -113,16 +113,7 @@ pub(super) fn read_all<P: ChunkTable, D: DocTable>(
             }
             *end = bytes.len();
             let id_hash = id_hash(&id, destination.id_key);
-            let document = AttachedDocument {
-                from,
-                to,
-                id_hash,
-                id,
-                text_hash,
-                text_length,
-                is_empty,
-                bounds,
-            };
+            let document = AttachedDocument { from, to, id_hash, id, text, is_empty, bounds };
             block.documents.push(document);
             if block.documents.len() == BLOCK || block.bytes.len() >= BLOCK_BYTES {
                 let next = AttachedBlock::as_large_as(&block);

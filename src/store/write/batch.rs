@@ -2,7 +2,7 @@
 //! one write for all.
 
 use crate::error::Result;
-use crate::hash::TextHash;
+use crate::hash::TextKey;
 use crate::store::bytes::schema::DocNo;
 use crate::store::document::Document;
 use crate::store::parallel;
@@ -24,17 +24,17 @@ pub(crate) enum Existing {
 }
 
 impl Existing {
-    /// Compares what was found under an id with a text, by its hash and length.
-    pub(super) fn new(former: Option<Former>, hash: TextHash, length: u64) -> Self {
+    /// Compares what was found under an id with a text.
+    pub(super) fn new(former: Option<Former>, text: TextKey) -> Self {
         match former {
             None => Self::Absent,
-            Some(former) if former.has_text(hash, length) => Self::Same(former.doc),
+            Some(former) if former.text == text => Self::Same(former.doc),
             Some(former) => Self::Other(former.doc),
         }
     }
 
     fn of(known: Known, document: &Document) -> Self {
-        Self::new(known.former(), document.text_hash, document.text_length)
+        Self::new(known.former(), document.text_key())
     }
 
     /// The number of the document, if there is one.
@@ -247,8 +247,7 @@ impl Entry<'_, '_> {
     /// Whether a written document has this text.
     pub(crate) fn has_text(&self, doc: DocNo, text: &str) -> Result<bool> {
         let record = self.batch.writer.view(|view| view.document(doc))?;
-        let (hash, length) = (TextHash::of(text.as_bytes()), text.len() as u64);
-        Ok((record.text_hash, record.text_length) == (hash, length))
+        Ok(record.text_key() == TextKey::of(text))
     }
 
     /// Inserts the document, and replaces the one with the same id.

@@ -2,7 +2,7 @@
 //! what the source no longer has.
 
 use crate::error::Result;
-use crate::hash::TextHash;
+use crate::hash::TextKey;
 use crate::store::bytes::schema::DocNo;
 use crate::store::storage_error::Doing;
 use crate::store::write::batch::Existing;
@@ -38,16 +38,12 @@ impl Writer {
         Followed { first, documents, given: RoaringBitmap::new() }
     }
 
-    /// What the index has under each of these ids, compared with a text by its hash and length.
-    /// `None` for an id that repeats an earlier one of the list.
-    pub(crate) fn follow(
-        &mut self,
-        rows: &[(&str, TextHash, u64)],
-    ) -> Result<Vec<Option<Existing>>> {
-        let ids: Vec<&str> = rows.iter().map(|(id, ..)| *id).collect();
-        let compare = |(known, (_, hash, length)): (Known, &(&str, TextHash, u64))| match known {
+    /// What the index has under each of these ids, compared with a text. `None` for an id that repeats an earlier one of the list.
+    pub(crate) fn follow(&mut self, rows: &[(&str, TextKey)]) -> Result<Vec<Option<Existing>>> {
+        let ids: Vec<&str> = rows.iter().map(|(id, _)| *id).collect();
+        let compare = |(known, (_, text)): (Known, &(&str, TextKey))| match known {
             Known::Repeated => None,
-            known => Some(Existing::new(known.former(), *hash, *length)),
+            known => Some(Existing::new(known.former(), *text)),
         };
         Ok(self.known(&ids)?.into_iter().zip(rows).map(compare).collect())
     }

@@ -1,8 +1,7 @@
 //! Looks up documents by id inside a write transaction.
 
 use crate::error::Result;
-use crate::hash::TextHash;
-use crate::hash::id_hash;
+use crate::hash::{TextKey, id_hash};
 use crate::store::bytes::record::DocumentRecord;
 use crate::store::bytes::schema::DocNo;
 use crate::store::parallel;
@@ -24,8 +23,7 @@ pub(super) enum Known {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Former {
     pub(super) doc: DocNo,
-    text_hash: TextHash,
-    text_length: u64,
+    pub(super) text: TextKey,
 }
 
 impl Known {
@@ -40,12 +38,7 @@ impl Known {
 
 impl Former {
     fn new(doc: DocNo, record: &DocumentRecord) -> Self {
-        Self { doc, text_hash: record.text_hash, text_length: record.text_length }
-    }
-
-    /// Whether its text has this hash and this length.
-    pub(super) fn has_text(&self, hash: TextHash, length: u64) -> bool {
-        (self.text_hash, self.text_length) == (hash, length)
+        Self { doc, text: record.text_key() }
     }
 }
 
