@@ -192,7 +192,7 @@ impl Sketcher {
     ///
     /// Those of [`signature`](Self::signature).
     pub(crate) fn sketched(&self, content: Content<'_>) -> Result<Sketched> {
-        self.takes(content)?;
+        self.check_content(content)?;
         match (content, &self.darts) {
             (Content::Weights(weights), Some(darts)) => {
                 Ok(self.sketched_weights(darts, self.shingler.weights(weights)))
@@ -241,7 +241,7 @@ impl Sketcher {
     /// # Errors
     ///
     /// Those of [`signature`](Self::signature).
-    pub(crate) fn takes(&self, content: Content<'_>) -> Result<()> {
+    pub(crate) fn check_content(&self, content: Content<'_>) -> Result<()> {
         match (content, self.is_weighted()) {
             (Content::Weights(_), true) => Ok(()),
             (Content::Weights(_), false) => Err(Error::UnexpectedWeights),
@@ -318,7 +318,7 @@ impl Sketcher {
         content: Content<'_>,
         take: impl FnOnce(&[u32], SetSize) -> T,
     ) -> Result<Option<T>> {
-        self.takes(content)?;
+        self.check_content(content)?;
         Ok(match (content, &self.darts) {
             (Content::Weights(weights), Some(darts)) => {
                 let mut weights = self.shingler.weights(weights);

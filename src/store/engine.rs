@@ -5,7 +5,7 @@ use crate::store::bytes::schema::{POSTINGS, STATE_ROW, Table};
 use crate::store::bytes::settings_row::StoredSettings;
 #[cfg(test)]
 use crate::store::file::open;
-use crate::store::file::{File, TableBytes, is_plausible};
+use crate::store::file::{File, TableBytes, check_plausible};
 use crate::store::held::Snapshots;
 use crate::store::identity::NamedFile;
 use crate::store::load;
@@ -67,7 +67,7 @@ impl Engine {
     }
 
     fn open_to_write(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<Arc<Self>> {
-        is_plausible(path)?;
+        check_plausible(path)?;
         // Opening for writing changes the file, so this first reads the settings. If that is not
         // possible, as after an unclean stop, `ready` checks them after opening.
         let small = Tuning { cache_bytes: 1 << 20, ..tuning };
@@ -262,13 +262,13 @@ impl Engine {
     pub(crate) fn verify(&mut self) -> Result<()> {
         let action = "verifying the pages";
         self.alone(|database, path| database.check_integrity().doing(path, action).map(|_| ()))
-            .and_then(|()| self.is_at_its_commit())
+            .and_then(|()| self.check_commit())
             .inspect_err(|_| self.set_broken())
     }
 
     /// Checks that the file still shows the last commit. The verification rolls a damaged commit
     /// back to the one before.
-    fn is_at_its_commit(&self) -> Result<()> {
+    fn check_commit(&self) -> Result<()> {
         let found = load::counters(&self.file.begin_read(&self.path)?, &self.path)?.commit;
         let expected = self.published.current().counters.commit;
         if found == expected {

@@ -84,7 +84,7 @@ impl File {
         tuning: Tuning,
         close: impl FnOnce(Self) -> Result<()>,
     ) -> Result<Self> {
-        is_plausible(path)?;
+        check_plausible(path)?;
         match Self::open_to_follow(path, tuning) {
             Err(Error::NeedsRecovery { .. }) => {
                 match Self::open_to_write(path, tuning) {
@@ -343,7 +343,7 @@ pub(crate) fn dangling_link(path: &Path) -> Option<Error> {
 }
 
 /// Rejects a path that certainly is not an index, before redb opens it.
-pub(crate) fn is_plausible(path: &Path) -> Result<()> {
+pub(crate) fn check_plausible(path: &Path) -> Result<()> {
     let not_an_index =
         |detail: &str| Error::NotAnIndex { path: path.to_owned(), detail: detail.into() };
     match fs::metadata(path) {

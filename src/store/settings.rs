@@ -106,7 +106,7 @@ impl Settings {
     /// # Errors
     ///
     /// [`Error::UnequalSettings`] with the first setting that differs.
-    pub fn same(&self, path: &Path, other: &Settings, from: &Path) -> Result<()> {
+    pub fn check_same(&self, path: &Path, other: &Settings, from: &Path) -> Result<()> {
         let gram = |settings: &Settings| settings.winnowing.map_or(0, Winnowing::gram);
         match SettingsRequest::of(other).check(self, path) {
             Ok(()) if gram(self) != gram(other) => Err(Error::UnequalSettings {
@@ -126,7 +126,12 @@ impl Settings {
     /// # Errors
     ///
     /// [`Error::UnequalSettings`] with the first setting that differs.
-    pub(crate) fn comparable(&self, path: &Path, other: &Settings, from: &Path) -> Result<()> {
+    pub(crate) fn check_comparable(
+        &self,
+        path: &Path,
+        other: &Settings,
+        from: &Path,
+    ) -> Result<()> {
         let asked = SettingsRequest::of_signatures(other);
         asked.check(self, path).map_err(|error| unequal(error, path, from))
     }

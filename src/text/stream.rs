@@ -162,14 +162,18 @@ impl ShingleStream {
             | Stage::Words(normalizer, _)
             | Stage::Tokens(normalizer) => {
                 let used = normalizer.take(text, ended, &mut self.scratch.text);
-                fits(text.len() - used, self.limit, "a stretch without white space")?;
-                fits(normalizer.uncut(), self.limit, "a stretch of words without a plain letter")?;
+                check_fits(text.len() - used, self.limit, "a stretch without white space")?;
+                check_fits(
+                    normalizer.uncut(),
+                    self.limit,
+                    "a stretch of words without a plain letter",
+                )?;
                 used
             }
             Stage::Lines(normalization) => {
                 let end = text.rfind('\n').map_or(0, |at| at + 1);
                 let end = if ended { text.len() } else { end };
-                fits(text.len() - end, self.limit, "a line")?;
+                check_fits(text.len() - end, self.limit, "a line")?;
                 self.scratch.units.more_lines(&text[..end], normalization);
                 end
             }
@@ -184,7 +188,7 @@ impl ShingleStream {
             Stage::Elements => {
                 let end = text.rfind(ELEMENT_END).map_or(0, |at| at + 1);
                 let end = if ended { text.len() } else { end };
-                fits(text.len() - end, self.limit, "an element")?;
+                check_fits(text.len() - end, self.limit, "an element")?;
                 self.scratch.units.more_elements(&text[..end], &self.shingler.normalization);
                 end
             }
@@ -242,7 +246,7 @@ impl ShingleStream {
             self.visit(sink);
             self.scratch.units.keep_last(width - 1);
         } else {
-            fits(bytes, Self::PIECES * self.limit, "a shingle")?;
+            check_fits(bytes, Self::PIECES * self.limit, "a shingle")?;
         }
         Ok(())
     }
@@ -283,7 +287,7 @@ impl WordCutter {
             true => text.len(),
             false => last_boundary(text),
         };
-        fits(text.len() - end, limit, "a word")?;
+        check_fits(text.len() - end, limit, "a word")?;
         for word in words(&text[..end]) {
             self.any_word = true;
             scratch.units.push(word, ' ');
@@ -340,13 +344,13 @@ fn cut_tokens(scratch: &mut Scratch, limit: usize, ended: bool) -> Result<()> {
         true => text.len(),
         false => last.map_or(0, |(at, space)| at + space.len_utf8()),
     };
-    fits(text.len() - end, limit, "a token")?;
+    check_fits(text.len() - end, limit, "a token")?;
     text[..end].split_whitespace().for_each(|token| scratch.units.push(token, ' '));
     text.drain(..end);
     Ok(())
 }
 
-fn fits(bytes: usize, limit: usize, what: &'static str) -> Result<()> {
+fn check_fits(bytes: usize, limit: usize, what: &'static str) -> Result<()> {
     match bytes <= limit {
         true => Ok(()),
         false => Err(Error::PieceTooLong { what, most: limit }),

@@ -172,7 +172,7 @@ impl Snapshot {
         if !view.has_texts() {
             return Err(Error::NoTexts { path: self.path().to_owned() });
         }
-        sketcher.takes(content)?;
+        sketcher.check_content(content)?;
         let text = content.stored();
         let shingles = sketcher.shingler().unranked_hashes(&text);
         let fingerprints = winnower.fingerprints(&shingles);

@@ -217,7 +217,7 @@ impl<'s> PassageQuery<'s> {
         if self.snapshot.settings().winnowing.is_none() {
             return Err(Error::NoPassages { path: self.snapshot.path().to_owned() });
         }
-        self.snapshot.sketcher().takes(content)?;
+        self.snapshot.sketcher().check_content(content)?;
         self.ask(&content.stored())
     }
 

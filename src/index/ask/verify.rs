@@ -38,7 +38,7 @@ impl Elements {
     /// [`Error::UnexpectedTokens`](crate::Error::UnexpectedTokens) for content of a kind that the
     /// sketcher does not take.
     pub(crate) fn of(content: Content<'_>, sketcher: &Sketcher) -> Result<Self> {
-        sketcher.takes(content)?;
+        sketcher.check_content(content)?;
         match content {
             Content::Weights(weights) => Ok(Self::Weighted(sketcher.shingler().weights(weights))),
             text => Ok(Self::Set(sketcher.shingler().set(&text.stored()))),

@@ -190,7 +190,7 @@ impl<'t> Insertion<'t> {
     ) -> Result<Merged> {
         const MERGING: (&str, &str) =
             ("merging", "the transaction has a part of the documents, drop it or commit that part");
-        self.txn.takes(source)?;
+        self.txn.check_source(source)?;
         // The options are checked even if there is nothing to insert.
         self.insert(Vec::new())?;
         let path = self.txn.path().to_owned();
@@ -326,7 +326,7 @@ impl WriteTxn {
     ) -> Result<Merged> {
         const ATTACHING: (&str, &str) =
             ("attaching", "the transaction cannot be committed; the index is as before it");
-        self.takes(source)?;
+        self.check_source(source)?;
         let path = self.path().to_owned();
         let mut watch = Watch::new(&path, ATTACHING, tell);
         watch.expect(source.len())?;

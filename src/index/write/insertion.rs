@@ -316,7 +316,11 @@ impl<'t> Insertion<'t> {
         let search_plan = self.txn.search_plan(threshold, verifies);
         let elements = verifies.then(|| Arc::clone(&self.txn.elements));
         for other in self.against {
-            self.txn.settings().comparable(self.txn.path(), other.settings(), other.path())?;
+            self.txn.settings().check_comparable(
+                self.txn.path(),
+                other.settings(),
+                other.path(),
+            )?;
         }
         let sketcher = self.txn.shared_sketcher();
         let against = self.against;
@@ -369,7 +373,7 @@ impl<'t> Insertion<'t> {
         let duplicate_rule = self.duplicate_rule()?;
         let passage_rule = self.passage_rule()?;
         let Self { txn, on_conflict, .. } = self;
-        documents.iter().try_for_each(|document| txn.fits(document))?;
+        documents.iter().try_for_each(|document| txn.check_document(document))?;
         txn.give_ids(&mut documents)?;
         let sketcher = txn.shared_sketcher();
         let writer = txn.writer_mut();

@@ -279,11 +279,11 @@ impl WriteTxn {
     }
 
     /// Checks that the documents of another index can be inserted into this one.
-    pub(super) fn takes(&self, source: &Snapshot) -> Result<()> {
-        self.settings().same(self.writer().path(), source.settings(), source.path())
+    pub(super) fn check_source(&self, source: &Snapshot) -> Result<()> {
+        self.settings().check_same(self.writer().path(), source.settings(), source.path())
     }
 
-    pub(super) fn fits(&self, document: &Document) -> Result<()> {
+    pub(super) fn check_document(&self, document: &Document) -> Result<()> {
         let settings = self.settings();
         document.check_made_for(settings)?;
         let (expected, got) = (settings.lanes.get(), document.signature().lanes().len());

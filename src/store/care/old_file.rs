@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::store::bytes::schema::Table;
-use crate::store::file::{is_plausible, open_error};
+use crate::store::file::{check_plausible, open_error};
 use crate::store::identity::NamedFile;
 use crate::store::pages::header::{HEADER_BYTES, Header, Slot};
 use crate::store::pages::page::{Named, PAGE_BYTES, Page, PageNumber, STORAGE, Shape};
@@ -47,7 +47,7 @@ impl Drop for OldFile<'_> {
 impl<'p> OldFile<'p> {
     /// Opens the file and keeps writers out. Writes nothing.
     pub(crate) fn open(path: &'p Path) -> Result<Self> {
-        is_plausible(path)?;
+        check_plausible(path)?;
         let failed = |source| io_error(path, "opening", source);
         let file = fs::OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
         let named = NamedFile::new(&file, path).map_err(failed)?;

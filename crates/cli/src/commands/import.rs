@@ -111,7 +111,7 @@ fn open_or_create(
         return opening::open(global, options, |options| options.open_or_create(&args.index));
     }
     let index = opening::to_write(global, &args.index)?;
-    index.settings().same(&args.index, settings, Path::new(&lines.name))?;
+    index.settings().check_same(&args.index, settings, Path::new(&lines.name))?;
     warn_of_other_unicode(Path::new(&lines.name), settings.unicode, index.settings().unicode);
     Ok(index)
 }

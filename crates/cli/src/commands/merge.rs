@@ -100,7 +100,9 @@ fn open_all(global: &GlobalOptions, args: &Merge) -> Result<Option<(Index, u64)>
         documents += source.snapshot()?.len();
         match (&dest, &first) {
             (Some(dest), _) => require_same_settings(dest, &source, path)?,
-            (None, Some((settings, first))) => settings.same(first, source.settings(), path)?,
+            (None, Some((settings, first))) => {
+                settings.check_same(first, source.settings(), path)?
+            }
             (None, None) => {}
         }
         let (expected, _) = *first.get_or_insert((*source.settings(), path));
@@ -119,7 +121,7 @@ fn open_all(global: &GlobalOptions, args: &Merge) -> Result<Option<(Index, u64)>
 
 /// Fails unless the destination and the source have equal settings.
 fn require_same_settings(dest: &Index, source: &ReadOnlyIndex, path: &Path) -> twindex::Result<()> {
-    dest.settings().same(dest.path(), source.settings(), path)
+    dest.settings().check_same(dest.path(), source.settings(), path)
 }
 
 /// Inserts the documents of a source until its end or until the command is interrupted.
