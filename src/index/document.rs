@@ -95,6 +95,10 @@ impl Document {
 
     /// Makes a document from a signature alone, without its text.
     ///
+    /// Nothing in a signature tells its shingle or its seed: one that was made with others than
+    /// those of the index gives wrong answers without an error. Make it with the index's own
+    /// sketcher ([`Index::sketcher`](crate::Index::sketcher)).
+    ///
     /// Its text hash is a hash of the signature, so inserting the same id with an equal signature
     /// again leaves the stored document unchanged. Its text length is 0.
     ///

@@ -318,6 +318,9 @@ impl<'s> Query<'s> {
     /// Finds documents similar to the one with this signature. The similarities are estimates,
     /// because there is no text to verify them with.
     ///
+    /// Nothing in a signature tells its shingle or its seed: one that was made with others than those
+    /// of the index gives wrong answers without an error.
+    ///
     /// # Errors
     ///
     /// Those of [`by_content`](Self::by_content), and [`Error::SignatureMismatch`] for a signature
