@@ -34,6 +34,7 @@ mod lines;
 mod listing;
 mod names;
 mod open;
+mod open_stream;
 mod packed_stream;
 mod part;
 mod path_id;

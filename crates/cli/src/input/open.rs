@@ -1,6 +1,5 @@
 //! Opens files and standard input as streams of records.
 
-use super::batch::Batch;
 use super::blocks::Blocks;
 use super::columns::{Columns, Seekable};
 use super::compression::{self, Decompressed, DecompressedRest};
@@ -13,8 +12,9 @@ use super::format::{self, Format};
 use super::input_file::InputFile;
 use super::inputs::Inputs;
 use super::lines::{LineFormat, LineParser};
+use super::open_stream::OpenStream;
 use super::record::{BadRecord, Naming, WANTS_WEIGHTS};
-use super::rows::{RowBlock, RowBlocks};
+use super::rows::RowBlocks;
 use super::table::Table;
 use super::wanted::{Head, Wanted};
 use super::warc::{WarcBlocks, WarcParser};
@@ -23,21 +23,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-type CountedRest = DecompressedRest<Counted>;
+/// What counts the compressed bytes of a stream, if it is compressed.
+type Packed = Option<Arc<AtomicU64>>;
 
-/// A stream that is being read.
-pub(super) enum OpenStream {
-    Lines(LineParser, Box<Blocks<CountedRest>>),
-    Sequences(LineParser, Box<SequenceBlocks<CountedRest>>),
-    /// A table, and whether its header was passed on. The header has a batch of its own, so that a
-    /// table without rows has one, too.
-    Rows(Arc<Table>, Box<RowBlocks<CountedRest>>, bool),
-    Warc(WarcParser, Box<WarcBlocks<CountedRest>>),
-    Columns(Columns),
-}
-
-/// A stream, and what counts its compressed bytes if it is compressed.
-pub(super) type Opened = (OpenStream, Option<Arc<AtomicU64>>);
+/// A stream, and what counts its compressed bytes.
+pub(super) type Opened = (OpenStream, Packed);
 
 /// An input before its records are read.
 struct Begun {
@@ -66,34 +56,29 @@ impl Inputs {
             Some(file) => Arc::clone(file).into(),
             None => InputFile::open(&found.path).map_err(|error| bad(error.to_string()))?,
         };
-        let opened = self.open_file(&found.path, file, format, found.name(), counter);
-        opened.map_err(|error| bad(error.to_string()))?
+        let begun = self.begin_file(&found.path, file, format, found.name(), counter);
+        let (begun, packed) = begun.map_err(|error| bad(error.to_string()))?;
+        Ok((self.open(begun)?, packed))
     }
 
-    /// Opens a file, whose records without an id are named by `name`. The inner error names its
-    /// place already.
-    fn open_file(
+    /// Begins a file, whose records without an id are named by `name`.
+    fn begin_file(
         &self,
         path: &Path,
         file: InputFile,
-        mut format: Format,
+        format: Format,
         name: String,
         counter: &Arc<AtomicU64>,
-    ) -> io::Result<Result<Opened, BadRecord>> {
+    ) -> io::Result<(Begun, Packed)> {
         let left = file.size()?.unwrap_or_default();
         let stream = Counted::new(file.stream()?, left, counter);
         let seekable = format.is_columns() && file.is_seekable();
         let (bytes, file) = (stream.read_so_far(), seekable.then(|| (file, stream.count())));
-        let mut content = compression::open(stream, compression::is_named(path))?;
+        let content = compression::open(stream, compression::is_named(path))?;
         let packed = content.is_packed().then_some(bytes);
-        (content, format) = self.recognized(content, format)?;
+        let (mut content, mut format) = self.recognized(content, format)?;
         if format == Format::Auto {
-            let Decompressed { start, rest } = &mut content;
-            format::refuse_data(rest, start, self.most)?;
-            format = match format::begins_with_an_object(rest, start, self.most)? {
-                true => Format::JsonLines,
-                false => Format::Text,
-            };
+            format = self.guess_format_of_file(&mut content)?;
         }
         let naming = match format {
             Format::Text | Format::Fasta => Naming::Path(name),
@@ -103,47 +88,65 @@ impl Inputs {
             _ => Naming::Prefix(name),
         };
         let path = path.display().to_string();
-        let begun = Begun { path, content, format, naming, file };
-        Ok(self.open(begun).map(|stream| (stream, packed)))
+        Ok((Begun { path, content, format, naming, file }, packed))
+    }
+
+    /// The format of a file by its first bytes.
+    fn guess_format_of_file(&self, content: &mut Decompressed<Counted>) -> io::Result<Format> {
+        let Decompressed { start, rest } = content;
+        format::refuse_data(rest, start, self.most)?;
+        Ok(match format::begins_with_an_object(rest, start, self.most)? {
+            true => Format::JsonLines,
+            false => Format::Text,
+        })
     }
 
     /// Opens standard input.
     pub(super) fn open_standard_input(
         &self,
-        mut format: Format,
+        format: Format,
         counter: &Arc<AtomicU64>,
     ) -> Result<Opened, BadRecord> {
-        let path = "standard input".to_owned();
+        let place = "standard input";
+        let (begun, packed) = self
+            .begin_standard_input(place, format, counter)
+            .map_err(|error| BadRecord { place: place.to_owned(), cause: error.to_string() })?;
+        Ok((self.open(begun)?, packed))
+    }
+
+    fn begin_standard_input(
+        &self,
+        place: &str,
+        format: Format,
+        counter: &Arc<AtomicU64>,
+    ) -> io::Result<(Begun, Packed)> {
         let input = Counted::new(Box::new(io::stdin()), 0, counter);
         let bytes = input.read_so_far();
-        let begun = compression::open(input, false).and_then(|content| {
-            let mut content = content;
-            (content, format) = self.recognized(content, format)?;
-            let Decompressed { start, rest } = &mut content;
-            if format == Format::Auto {
-                format::refuse_data(rest, start, self.most)?;
-                format = match format::first_character(rest, start, self.most)? {
-                    Some(b'{') => Format::JsonLines,
-                    // FASTQ, which begins with @, is thus refused as a whole, not line by line.
-                    Some(b'>' | b';' | b'@') if self.sequences => Format::Fasta,
-                    _ => Format::Lines,
-                };
-            }
-            Ok(content)
-        });
+        let (mut content, mut format) =
+            self.recognized(compression::open(input, false)?, format)?;
+        if format == Format::Auto {
+            format = self.guess_format_of_input(&mut content)?;
+        }
         let naming = match &self.id_prefix {
             Some(prefix) => Naming::Prefix(prefix.clone()),
             None if self.requires_id(format) => Naming::Required,
             None => Naming::Automatic,
         };
-        match begun {
-            Ok(content) => {
-                let packed = content.is_packed().then_some(bytes);
-                let begun = Begun { path, content, format, naming, file: None };
-                Ok((self.open(begun)?, packed))
-            }
-            Err(error) => Err(BadRecord { place: path, cause: error.to_string() }),
-        }
+        let packed = content.is_packed().then_some(bytes);
+        let begun = Begun { path: place.to_owned(), content, format, naming, file: None };
+        Ok((begun, packed))
+    }
+
+    /// The format of standard input by its first character.
+    fn guess_format_of_input(&self, content: &mut Decompressed<Counted>) -> io::Result<Format> {
+        let Decompressed { start, rest } = content;
+        format::refuse_data(rest, start, self.most)?;
+        Ok(match format::first_character(rest, start, self.most)? {
+            Some(b'{') => Format::JsonLines,
+            // FASTQ, which begins with @, is thus refused as a whole, not line by line.
+            Some(b'>' | b';' | b'@') if self.sequences => Format::Fasta,
+            _ => Format::Lines,
+        })
     }
 
     /// Opens any stream, whose records without an id are named by `name`.
@@ -186,112 +189,88 @@ impl Inputs {
     }
 
     fn open(&self, begun: Begun) -> Result<OpenStream, BadRecord> {
-        let most = self.most;
-        let Begun { path, content, format, naming, file } = begun;
-        let packed = content.is_packed();
-        let Decompressed { start, rest } = content;
-        let bad = |error: io::Error| BadRecord { place: path.clone(), cause: error.to_string() };
-        let format = match format {
-            Format::Csv | Format::Tsv => {
-                let delimiter = if format == Format::Csv { b',' } else { b'\t' };
-                let mut rows = RowBlocks::new(rest, start, delimiter, most);
-                let table = Table::begin(&mut rows, path, delimiter, &self.fields, naming, most)?;
-                return Ok(OpenStream::Rows(Arc::new(table), Box::new(rows), false));
-            }
-            Format::Warc if self.fields.weighted => {
-                let cause = format!("has no weights, but {WANTS_WEIGHTS}");
-                return Err(BadRecord { place: path, cause });
-            }
-            Format::Parquet | Format::Arrow => {
-                let wanted = Wanted {
-                    text: self.fields.text.clone(),
-                    id: (!self.id_hash || self.id_required).then(|| self.fields.id.clone()),
-                    id_required: self.id_required,
-                    whole_rows: self.whole_rows,
-                };
-                let head = Head { path: path.clone(), wanted, naming, most };
-                let whole = file.filter(|_| !packed);
-                let whole = whole.map(|(file, count)| Seekable::new(file, Some(count)));
-                let whole = whole.transpose().map_err(bad)?;
-                return Ok(OpenStream::Columns(match (format, whole) {
-                    (Format::Arrow, whole) => Columns::arrow(start, Box::new(rest), whole, &head)?,
-                    (_, Some(file)) => Columns::parquet(file, &head)?,
-                    (_, None) => {
-                        let file = Seekable::spooled(&start, rest).map_err(bad)?;
-                        Columns::parquet(file, &head)?
-                    }
-                }));
-            }
-            Format::Warc => {
-                let id_field = self.warc_id.clone();
-                let parser = WarcParser { path, id_field, naming, most };
-                let records = WarcBlocks::new(rest, start, most);
-                return Ok(OpenStream::Warc(parser, Box::new(records)));
-            }
-            Format::FastaRecords => {
-                let mut sequences = SequenceBlocks::new(rest, start, most);
-                if let Err((line, cause)) = sequences.begin().map_err(bad)? {
-                    let place = format!("{path}:{line}");
-                    return Err(BadRecord { place, cause: cause.to_owned() });
-                }
-                let stream = LineParser { path, format: LineFormat::FastaRecord, naming, most };
-                return Ok(OpenStream::Sequences(stream, Box::new(sequences)));
-            }
-            Format::Text => LineFormat::Whole,
-            Format::Fasta => LineFormat::Fasta,
-            Format::JsonLines => LineFormat::Json(self.fields.clone()),
-            Format::Tokens => LineFormat::Tokens,
-            Format::Auto | Format::Lines => LineFormat::Text,
-        };
-        let blocks = match format {
-            LineFormat::Whole | LineFormat::Fasta => Blocks::whole(rest, start, most),
-            _ => Blocks::new(rest, start, most),
-        };
-        Ok(OpenStream::Lines(LineParser { path, format, naming, most }, Box::new(blocks)))
-    }
-}
-
-impl OpenStream {
-    /// The input, for messages.
-    pub(super) fn place(&self) -> &str {
-        match self {
-            Self::Lines(stream, _) | Self::Sequences(stream, _) => &stream.path,
-            Self::Rows(table, ..) => &table.path,
-            Self::Warc(parser, _) => &parser.path,
-            Self::Columns(columns) => &columns.table.path,
+        match begun.format {
+            Format::Csv => self.open_table(begun, b','),
+            Format::Tsv => self.open_table(begun, b'\t'),
+            Format::Parquet | Format::Arrow => self.open_columns(begun),
+            Format::Warc => self.open_warc(begun),
+            Format::FastaRecords => self.open_sequences(begun),
+            Format::Text => Ok(self.open_lines(begun, LineFormat::Whole)),
+            Format::Fasta => Ok(self.open_lines(begun, LineFormat::Fasta)),
+            Format::JsonLines => Ok(self.open_lines(begun, LineFormat::Json(self.fields.clone()))),
+            Format::Tokens => Ok(self.open_lines(begun, LineFormat::Tokens)),
+            Format::Auto | Format::Lines => Ok(self.open_lines(begun, LineFormat::Text)),
         }
     }
 
-    /// The next batch of records; `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<Batch>, BadRecord> {
-        let cause = |error: io::Error| error.to_string();
-        let batch = match self {
-            Self::Lines(stream, blocks) => {
-                let batch = |block| Batch::Lines(stream.clone(), block);
-                blocks.read_block().map(|block| block.map(batch)).map_err(cause)
-            }
-            Self::Sequences(stream, sequences) => {
-                let batch = |block| Batch::Sequences(stream.clone(), block);
-                sequences.next().map(|block| block.map(batch)).map_err(cause)
-            }
-            Self::Rows(table, rows, begun) => {
-                let block = match std::mem::replace(begun, true) {
-                    false => Ok(Some(RowBlock::default())),
-                    true => rows.next(),
-                };
-                let batch = |block| Batch::Rows(Arc::clone(table), block);
-                block.map(|block| block.map(batch)).map_err(cause)
-            }
-            Self::Warc(parser, records) => {
-                let batch = |block| Batch::Warc(parser.clone(), block);
-                records.next().map(|block| block.map(batch)).map_err(cause)
-            }
-            Self::Columns(columns) => {
-                let piece = columns.next();
-                let batch = |piece| Batch::Columns(Arc::clone(&columns.table), piece);
-                piece.map(|piece| piece.map(batch))
-            }
+    fn open_table(&self, begun: Begun, delimiter: u8) -> Result<OpenStream, BadRecord> {
+        let Begun { path, content: Decompressed { start, rest }, naming, .. } = begun;
+        let mut rows = RowBlocks::new(rest, start, delimiter, self.most);
+        let table = Table::begin(&mut rows, path, delimiter, &self.fields, naming, self.most)?;
+        Ok(OpenStream::Rows(Arc::new(table), Box::new(rows), false))
+    }
+
+    /// Opens a table by columns. A file is read where its columns are; anything else is read from
+    /// its beginning, or copied first.
+    fn open_columns(&self, begun: Begun) -> Result<OpenStream, BadRecord> {
+        let Begun { path, content, format, naming, file } = begun;
+        let bad = |error: io::Error| BadRecord { place: path.clone(), cause: error.to_string() };
+        let file = file.filter(|_| !content.is_packed());
+        let file = file.map(|(file, count)| Seekable::new(file, Some(count)));
+        let file = file.transpose().map_err(bad)?;
+        let wanted = Wanted {
+            text: self.fields.text.clone(),
+            id: (!self.id_hash || self.id_required).then(|| self.fields.id.clone()),
+            id_required: self.id_required,
+            whole_rows: self.whole_rows,
         };
-        batch.map_err(|cause| BadRecord { place: self.place().to_owned(), cause })
+        let head = Head { path: path.clone(), wanted, naming, most: self.most };
+        let Decompressed { start, rest } = content;
+        Ok(OpenStream::Columns(match (format, file) {
+            (Format::Arrow, file) => Columns::arrow(start, Box::new(rest), file, &head)?,
+            (_, Some(file)) => Columns::parquet(file, &head)?,
+            (_, None) => {
+                let file = Seekable::spooled(&start, rest).map_err(bad)?;
+                Columns::parquet(file, &head)?
+            }
+        }))
+    }
+
+    fn open_warc(&self, begun: Begun) -> Result<OpenStream, BadRecord> {
+        let Begun { path, content: Decompressed { start, rest }, naming, .. } = begun;
+        if self.fields.weighted {
+            let cause = format!("has no weights, but {WANTS_WEIGHTS}");
+            return Err(BadRecord { place: path, cause });
+        }
+        let parser = WarcParser { path, id_field: self.warc_id.clone(), naming, most: self.most };
+        let records = WarcBlocks::new(rest, start, self.most);
+        Ok(OpenStream::Warc(parser, Box::new(records)))
+    }
+
+    /// Opens a file of FASTA or FASTQ whose records are documents.
+    fn open_sequences(&self, begun: Begun) -> Result<OpenStream, BadRecord> {
+        let Begun { path, content: Decompressed { start, rest }, naming, .. } = begun;
+        let mut sequences = SequenceBlocks::new(rest, start, self.most);
+        match sequences.begin() {
+            Ok(Ok(())) => {}
+            Ok(Err((line, cause))) => {
+                let place = format!("{path}:{line}");
+                return Err(BadRecord { place, cause: cause.to_owned() });
+            }
+            Err(error) => return Err(BadRecord { place: path, cause: error.to_string() }),
+        }
+        let format = LineFormat::FastaRecord;
+        let parser = LineParser { path, format, naming, most: self.most };
+        Ok(OpenStream::Sequences(parser, Box::new(sequences)))
+    }
+
+    fn open_lines(&self, begun: Begun, format: LineFormat) -> OpenStream {
+        let Begun { path, content: Decompressed { start, rest }, naming, .. } = begun;
+        let blocks = match format {
+            LineFormat::Whole | LineFormat::Fasta => Blocks::whole(rest, start, self.most),
+            _ => Blocks::new(rest, start, self.most),
+        };
+        let parser = LineParser { path, format, naming, most: self.most };
+        OpenStream::Lines(parser, Box::new(blocks))
     }
 }

@@ -4,7 +4,7 @@ use super::batch::Batch;
 use super::files::WholeFile;
 use super::finding::{Finding, Found, Holds};
 use super::inputs::{Inputs, is_standard_input};
-use super::open::OpenStream;
+use super::open_stream::OpenStream;
 use super::packed_stream::{PackedStream, RecordLimit};
 use super::record::BadRecord;
 use std::path::Path;
