@@ -1,6 +1,7 @@
 //! All integration tests in one binary, so that it is linked once.
 
 mod bottom;
+mod bounds;
 mod clusters;
 mod containment;
 mod crowds;
