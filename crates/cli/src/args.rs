@@ -5,7 +5,7 @@ use crate::commands::backup::Backup;
 use crate::commands::changes::Changes;
 use crate::commands::clusters::Clusters;
 use crate::commands::compare::Compare;
-use crate::commands::dedup::command::Dedup;
+use crate::commands::dedup::options::Dedup;
 use crate::commands::explain::Explain;
 use crate::commands::export::Export;
 use crate::commands::import::Import;

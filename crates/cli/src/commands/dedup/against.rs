@@ -1,6 +1,6 @@
 //! The indexes of `dedup --against`: opens them, and checks that they can be compared with.
 
-use crate::commands::dedup::command::Dedup;
+use crate::commands::dedup::options::Dedup;
 use crate::input::same_file;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;

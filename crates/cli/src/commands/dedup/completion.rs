@@ -2,8 +2,8 @@
 //! its output was complete, or one that has finished.
 
 use crate::commands::dedup::circumstances::Circumstances;
-use crate::commands::dedup::command::Purpose;
 use crate::commands::dedup::deduplication::{Counts, stored_outputs};
+use crate::commands::dedup::options::Purpose;
 use crate::commands::dedup::overwriting;
 use crate::commands::dedup::preferred::Preferred;
 use crate::commands::dedup::records_hash::RecordsHash;

@@ -1,6 +1,6 @@
 //! The temporary copy of the index that `dedup --dry-run` writes to.
 
-use crate::commands::dedup::command::Dedup;
+use crate::commands::dedup::options::Dedup;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::opening;

@@ -1,10 +1,10 @@
 //! The course of a run of `dedup`: what earlier runs have left for it, judging, and its end.
 
 use crate::commands::dedup::active_run::ActiveRun;
-use crate::commands::dedup::command::Purpose;
 use crate::commands::dedup::completion;
 use crate::commands::dedup::deduplication::{Counts, replaces};
 use crate::commands::dedup::intake::Intake;
+use crate::commands::dedup::options::Purpose;
 use crate::commands::dedup::overwriting;
 use crate::commands::dedup::reporting;
 use crate::commands::dedup::request::Request;

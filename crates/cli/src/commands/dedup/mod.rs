@@ -10,6 +10,7 @@ pub(crate) mod deduplication;
 pub(crate) mod dry_run;
 mod intake;
 mod lifecycle;
+pub(crate) mod options;
 mod overwriting;
 mod preferred;
 mod records_hash;

@@ -9,6 +9,9 @@ use clap::ValueEnum;
 use std::path::Path;
 use twindex::{Error, IndexOptions, Insertion, Settings};
 
+/// The heading in the help of the options that say what a duplicate is.
+pub(super) const DUPLICATES: &str = "What is a duplicate";
+
 /// The part of a record that may be known before `--remove covered` removes it.
 const DEFAULT_MAX_OVERLAP: f64 = 0.5;
 
@@ -17,7 +20,7 @@ const DEFAULT_MAX_OVERLAP: f64 = 0.5;
 pub(crate) struct RemovalOptions {
     /// What to remove
     #[arg(
-        help_heading = super::command::DUPLICATES,
+        help_heading = DUPLICATES,
         long,
         value_name = "WHAT",
         value_enum,
@@ -26,11 +29,11 @@ pub(crate) struct RemovalOptions {
     pub(crate) remove: Remove,
     /// The least share of a record that the similar document contains, for --remove contained
     /// [default: 1]
-    #[arg(help_heading = super::command::DUPLICATES, long, value_name = "SHARE")]
+    #[arg(help_heading = DUPLICATES, long, value_name = "SHARE")]
     pub(crate) min_contained: Option<f64>,
     /// Remove a record if more than this share of it is known, for --remove covered and spans
     /// [default: 0.5 for covered, 1 for spans]
-    #[arg(help_heading = super::command::DUPLICATES, long, value_name = "SHARE")]
+    #[arg(help_heading = DUPLICATES, long, value_name = "SHARE")]
     pub(crate) max_overlap: Option<f64>,
 }
 

@@ -1,7 +1,7 @@
 //! The report of a run of `dedup`: gathered from its audit, its index and its input.
 
-use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::deduplication::Counts;
+use crate::commands::dedup::options::Dedup;
 use crate::commands::dedup::removal::Remove;
 use crate::commands::dedup::request::Request;
 use crate::commands::dedup::summary::Summary;

@@ -1,7 +1,7 @@
 //! What a run of `dedup` is asked to do, and how that is asked of the library and of the outputs.
 
-use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::deduplication::{noted_refusal, set_stored_output};
+use crate::commands::dedup::options::Dedup;
 use crate::commands::dedup::overwriting::{self, KeptBefore};
 use crate::commands::outputs::choices::Choices;
 use crate::commands::outputs::kept::Kept;

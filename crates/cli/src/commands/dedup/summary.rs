@@ -1,7 +1,7 @@
 //! The summary of a run of `dedup`.
 
-use crate::commands::dedup::command::Dedup;
 use crate::commands::dedup::deduplication::Counts;
+use crate::commands::dedup::options::Dedup;
 use crate::commands::dedup::removal::Remove;
 use crate::run::global_options::GlobalOptions;
 use crate::terminal::messages::message;

@@ -1,6 +1,6 @@
 //! Writes the records that a run in an order of preference has chosen, in the order of the input.
 
-use crate::commands::dedup::command::Purpose;
+use crate::commands::dedup::options::Purpose;
 use crate::commands::dedup::overwriting::{KeptBefore, would_lose_by_going_on};
 use crate::commands::dedup::request::Request;
 use crate::commands::outputs::choices::{Choice, Choices};
