@@ -2,7 +2,8 @@
 
 use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::completion::forget;
-use crate::commands::dedup::deduplication::{Counts, Deduplication, InputRecord, begin_and_commit};
+use crate::commands::dedup::deduplication::{Counts, Deduplication, begin_and_commit};
+use crate::commands::dedup::input_record::InputRecord;
 use crate::commands::dedup::overwriting;
 use crate::commands::dedup::reporting;
 use crate::commands::dedup::request::Request;

@@ -2,6 +2,7 @@
 
 use crate::commands::dedup::audit_lines::AuditedRecord;
 use crate::commands::dedup::circumstances::Circumstances;
+use crate::commands::dedup::input_record::InputRecord;
 use crate::commands::dedup::overwriting::{self, KeptBefore};
 use crate::commands::dedup::records_hash::RecordsHash;
 use crate::commands::dedup::removal::Remove;
@@ -18,11 +19,10 @@ use crate::commands::replace_guard::{ReplaceGuard, key_of};
 use crate::input::TextForm;
 use crate::report::Histogram;
 use crate::run::failure::Failure;
-use crate::run::preference::Rank;
 use anyhow::anyhow;
 use std::collections::HashSet;
 use std::path::Path;
-use twindex::{DedupOutcome, DedupRun, Document, Error, Index, Inserted, Outcome, WriteTxn};
+use twindex::{DedupOutcome, DedupRun, Error, Index, Inserted, Outcome, WriteTxn};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The outcomes so far, in the order in which the index stores them, and what it does not store.
@@ -146,25 +146,6 @@ pub(crate) fn set_stored_output(run: &mut DedupRun, (bytes, hash): LengthAndHash
     let mut notes = [bytes, hash, 0, 0, 0, 0, 0, 0, 0, 0];
     notes[2..].copy_from_slice(&rest);
     run.set_notes(notes);
-}
-
-/// A record of the input. If its document has no id, the run assigns one when it judges it.
-pub(crate) struct InputRecord {
-    pub(crate) document: Document,
-    /// Where the record stands in the input, for messages.
-    pub(crate) place: String,
-    /// Whether its file and number name it, as it has no id.
-    pub(crate) numbered: bool,
-    /// How much it is preferred to others.
-    pub(crate) rank: Rank,
-    /// What the output receives if the record is kept.
-    pub(crate) written: OutputRecord,
-    /// A hash of that; 0 of a record that was read before and waits to be judged.
-    pub(crate) hash: u64,
-    /// How that holds the text.
-    pub(crate) form: TextForm,
-    /// The text for the audit, if it is asked for.
-    pub(crate) text: Option<String>,
 }
 
 /// A run of `dedup` in progress.

@@ -1,7 +1,7 @@
 //! How the records of the input come to be judged: as they are read, or in an order of preference.
 
 use crate::commands::dedup::active_run::ActiveRun;
-use crate::commands::dedup::deduplication::InputRecord;
+use crate::commands::dedup::input_record::InputRecord;
 use crate::commands::dedup::preferred::{InPreference, Preferred};
 use crate::commands::dedup::records_hash::RecordsHash;
 use crate::commands::dedup::request::Request;

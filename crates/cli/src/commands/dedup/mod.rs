@@ -8,6 +8,7 @@ pub(crate) mod command;
 mod completion;
 pub(crate) mod deduplication;
 pub(crate) mod dry_run;
+mod input_record;
 mod intake;
 mod lifecycle;
 pub(crate) mod options;

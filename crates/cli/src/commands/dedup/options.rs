@@ -1,6 +1,6 @@
 //! The options of `twindex dedup`, and what follows from them alone.
 
-use crate::commands::dedup::deduplication::InputRecord;
+use crate::commands::dedup::input_record::InputRecord;
 use crate::commands::dedup::records_hash::hash_of;
 use crate::commands::dedup::removal::{DUPLICATES, RemovalOptions};
 use crate::commands::outputs::kept_output::OutputRecord;

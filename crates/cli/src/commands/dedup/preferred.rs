@@ -1,6 +1,6 @@
 //! `dedup --keep`: all records are read first, and judged in the order of preference.
 
-use crate::commands::dedup::deduplication::InputRecord;
+use crate::commands::dedup::input_record::InputRecord;
 use crate::commands::outputs::choices::Choice;
 use crate::commands::outputs::kept_output::OutputRecord;
 use crate::input::TextForm;
