@@ -2,7 +2,8 @@
 
 use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::completion::forget;
-use crate::commands::dedup::deduplication::{Counts, Deduplication, begin_and_commit};
+use crate::commands::dedup::counts::Counts;
+use crate::commands::dedup::deduplication::Deduplication;
 use crate::commands::dedup::input_record::InputRecord;
 use crate::commands::dedup::overwriting;
 use crate::commands::dedup::reporting;
@@ -203,7 +204,7 @@ impl Deduplication<'_> {
         // If the process is killed now, what is left of the files is that of a run that has judged
         // nothing, so the next run replaces it.
         let run = match self.request.targets.output_file() {
-            Some(_) => begin_and_commit(self.request, index),
+            Some(_) => self.request.begin(index),
             None => Ok(self.run),
         };
         // That is what the index knows already of a run that has committed nothing.

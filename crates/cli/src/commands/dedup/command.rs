@@ -58,7 +58,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
         threshold,
         against,
         key,
-        replaces: args.restart,
+        may_replace: args.restart,
         kept_before: None,
     };
     lifecycle::run(request, &silent, index)

@@ -2,13 +2,14 @@
 //! its output was complete, or one that has finished.
 
 use crate::commands::dedup::circumstances::Circumstances;
-use crate::commands::dedup::deduplication::{Counts, stored_outputs};
+use crate::commands::dedup::counts::Counts;
 use crate::commands::dedup::options::Purpose;
 use crate::commands::dedup::overwriting;
 use crate::commands::dedup::preferred::Preferred;
 use crate::commands::dedup::records_hash::RecordsHash;
 use crate::commands::dedup::reporting;
 use crate::commands::dedup::request::Request;
+use crate::commands::dedup::run_notes::RunNotes;
 use crate::commands::dedup::write_chosen;
 use crate::commands::outputs::audit::Audit;
 use crate::commands::outputs::choices::Choices;
@@ -43,7 +44,7 @@ pub(crate) fn finished(
     let Some(circumstances) = Circumstances::of(request).key else { return Ok(None) };
     let run = DedupRun::finished(&index.begin_write()?, &request.key, circumstances)?;
     let Some(run) = run else { return Ok(None) };
-    let (kept_content, audit_content) = stored_outputs(&run);
+    let RunNotes { kept: kept_content, audit: audit_content, counts, .. } = RunNotes::of(&run);
     let audit = !targets.audit_is_file() || PartialFile::is_complete(&spool, audit_content)?;
     let kept = match &targets.delivery {
         Some(delivery) => delivery.is_there(kept_content)?,
@@ -60,7 +61,7 @@ pub(crate) fn finished(
     let spool = printed_spool(request, audit_content, !args.touch)?;
     spool.map_or(Ok(()), PartialFile::discard)?;
     overwriting::forget_progress(request, index)?;
-    Ok(Some((Counts::of(&run), again.failed)))
+    Ok(Some((counts, again.failed)))
 }
 
 /// The input as it is now.
@@ -156,8 +157,7 @@ pub(crate) fn complete(
     if let Some(before) = before {
         overwriting::check_completion(request, before, &run)?;
     }
-    let (kept_content, audit_content) = stored_outputs(&run);
-    let inserted = Counts::of(&run).inserted();
+    let RunNotes { kept: kept_content, audit: audit_content, counts, .. } = RunNotes::of(&run);
     let audit = match targets.audit_is_file() {
         true => PartialFile::complete(&spool, audit_content)?,
         false => true,
@@ -180,7 +180,7 @@ pub(crate) fn complete(
     targets.deliver()?;
     let again = read_again(request)?;
     let (same, failed) = (again.is_of(request, index, &run)?, again.failed);
-    if same && let Some(findings) = reporting::of_file(request, index, &Counts::of(&run))? {
+    if same && let Some(findings) = reporting::of_file(request, index, &counts)? {
         report(failed, findings)?;
     }
     let spool = printed_spool(request, audit_content, same)?;
@@ -199,7 +199,7 @@ pub(crate) fn complete(
         )
         .into());
     }
-    if args.skip_known && inserted > 0 {
+    if args.skip_known && counts.inserted() > 0 {
         return Err(anyhow!(
             "{}: the run to it that was interrupted is complete now; its input has changed since, \
              and what is new would replace it; move it elsewhere, and run the command again",

@@ -2,19 +2,19 @@
 
 use crate::commands::dedup::audit_lines::AuditedRecord;
 use crate::commands::dedup::circumstances::Circumstances;
+use crate::commands::dedup::counts::Counts;
 use crate::commands::dedup::input_record::InputRecord;
 use crate::commands::dedup::overwriting::{self, KeptBefore};
 use crate::commands::dedup::records_hash::RecordsHash;
 use crate::commands::dedup::removal::Remove;
 use crate::commands::dedup::repeated_stream::Repetition;
 use crate::commands::dedup::request::Request;
+use crate::commands::dedup::run_notes::RunNotes;
 use crate::commands::dedup::summary::Replaced;
 use crate::commands::outputs::audit::Audit;
 use crate::commands::outputs::kept::Kept;
 use crate::commands::outputs::kept_output::{OutputRecord, fixed_text};
-use crate::commands::outputs::partial_file::{
-    LengthAndHash, PartialFile, changed_error, partial_path,
-};
+use crate::commands::outputs::partial_file::{PartialFile, changed_error, partial_path};
 use crate::commands::replace_guard::{ReplaceGuard, key_of};
 use crate::input::TextForm;
 use crate::report::Histogram;
@@ -24,129 +24,6 @@ use std::collections::HashSet;
 use std::path::Path;
 use twindex::{DedupOutcome, DedupRun, Error, Index, Inserted, Outcome, WriteTxn};
 use xxhash_rust::xxh3::xxh3_64;
-
-/// The outcomes so far, in the order in which the index stores them, and what it does not store.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Counts {
-    pub(crate) added: u64,
-    pub(crate) replaced: u64,
-    pub(crate) unchanged: u64,
-    pub(crate) duplicates: u64,
-    pub(crate) empty: u64,
-    pub(crate) bytes: u64,
-    /// Records that were kept although a similar document is known, as it does not contain them.
-    pub(crate) spared: u64,
-    /// Records of which passages were cut out, and the bytes of these passages.
-    pub(crate) cut: u64,
-    pub(crate) cut_bytes: u64,
-    /// Records that this process has kept and that had more candidates than were compared.
-    pub(crate) limited: u64,
-}
-
-impl Counts {
-    /// Returns the numbers that the index stores with the progress of a run: length and hash of the
-    /// output, length and hash of the audit, and the counts.
-    ///
-    /// Some numbers are two: the lower half of each number is what earlier versions store there,
-    /// the upper half is a count that they do not know. Added, replaced and known documents are
-    /// fewer than 2^32, as an index holds no more; other counts are cut off there.
-    ///
-    /// | number | lower half | upper half |
-    /// |---|---|---|
-    /// | 4 | added | the lower half of the bytes that were cut |
-    /// | 5 | replaced | the upper half of them |
-    /// | 6 | unchanged | records that were cut |
-    /// | 8 | empty | spared |
-    ///
-    /// The highest bit of number 7, the duplicates, says that the run may replace its output by
-    /// less, the next one that it was refused because it would replace too many documents.
-    fn notes(self, kept: LengthAndHash, audit: LengthAndHash, replaces: bool) -> [u64; 10] {
-        let Self { added, replaced, unchanged, duplicates, empty, bytes, .. } = self;
-        let Self { spared, cut, cut_bytes, limited: _, .. } = self;
-        let both = |low: u64, high: u64| low.min(HALF) | high.min(HALF) << 32;
-        [
-            kept.0,
-            kept.1,
-            audit.0,
-            audit.1,
-            both(added, cut_bytes & HALF),
-            both(replaced, cut_bytes >> 32),
-            both(unchanged, cut),
-            duplicates | if replaces { REPLACES } else { 0 },
-            both(empty, spared),
-            bytes,
-        ]
-    }
-
-    /// The records that were not in the index and are now.
-    pub(crate) const fn inserted(&self) -> u64 {
-        self.added + self.replaced
-    }
-
-    /// Reads the counts that a run has stored.
-    pub(crate) fn of(run: &DedupRun) -> Self {
-        let [.., added, replaced, unchanged, duplicates, empty, bytes] = run.notes();
-        Self {
-            added: added & HALF,
-            replaced: replaced & HALF,
-            unchanged: unchanged & HALF,
-            duplicates: duplicates & !(REPLACES | REFUSED),
-            empty: empty & HALF,
-            bytes,
-            spared: empty >> 32,
-            cut: unchanged >> 32,
-            cut_bytes: added >> 32 | replaced >> 32 << 32,
-            limited: 0,
-        }
-    }
-}
-
-/// Begins a run to a file, and commits that it has begun: if it is killed before it has judged
-/// anything, the partial files that it leaves are known to be its own.
-pub(crate) fn begin_and_commit(request: &Request<'_>, index: &Index) -> Result<DedupRun, Failure> {
-    let (mut run, mut txn) = (DedupRun::begin(&request.key), index.begin_write()?);
-    let nothing = (0, xxh3_64(b""));
-    run.save(&mut txn, Counts::default().notes(nothing, nothing, request.replaces))?;
-    txn.commit()?;
-    Ok(run)
-}
-
-/// Whether an interrupted run may replace its output by less.
-pub(crate) fn replaces(run: &DedupRun) -> bool {
-    run.notes()[DUPLICATES] & REPLACES != 0
-}
-
-/// The bit that says so.
-const REPLACES: u64 = 1 << 63;
-
-/// The flag of a run that was refused because it would replace too many documents.
-const REFUSED: u64 = 1 << 62;
-
-/// The number among the notes that has the flags.
-const DUPLICATES: usize = 7;
-
-/// The notes of a run that was refused.
-pub(super) fn noted_refusal(mut notes: [u64; 10]) -> [u64; 10] {
-    notes[DUPLICATES] |= REFUSED;
-    notes
-}
-
-/// The lower half of a stored number.
-const HALF: u64 = u32::MAX as u64;
-
-/// Returns the length and hash of the output, then those of the audit, as a run has stored them.
-pub(crate) fn stored_outputs(run: &DedupRun) -> (LengthAndHash, LengthAndHash) {
-    let [kept_bytes, kept_hash, audit_bytes, audit_hash, ..] = run.notes();
-    ((kept_bytes, kept_hash), (audit_bytes, audit_hash))
-}
-
-/// Replaces the length and hash of the output that a run stores.
-pub(crate) fn set_stored_output(run: &mut DedupRun, (bytes, hash): LengthAndHash) {
-    let [_, _, rest @ ..] = run.notes();
-    let mut notes = [bytes, hash, 0, 0, 0, 0, 0, 0, 0, 0];
-    notes[2..].copy_from_slice(&rest);
-    run.set_notes(notes);
-}
 
 /// A run of `dedup` in progress.
 pub(crate) struct Deduplication<'a> {
@@ -191,18 +68,18 @@ impl<'a> Deduplication<'a> {
         let resumes = interrupted.is_some();
         let (run, kept, audit) = match (interrupted, targets.output_file(), targets.spool()) {
             (Some(run), Some(file), Some(spool)) => {
-                let (kept, audit) = stored_outputs(&run);
+                let RunNotes { kept, audit, .. } = RunNotes::of(&run);
                 let changed = |file| changed_error(&partial_path(file));
                 let kept = request.resume_kept(kept)?.ok_or_else(|| changed(&file))?;
                 let audit = PartialFile::resume(&spool, audit)?.ok_or_else(|| changed(&spool))?;
                 (run, kept, Some(audit))
             }
-            (_, Some(_), _) => (begin_and_commit(request, index)?, request.create_kept()?, None),
+            (_, Some(_), _) => (request.begin(index)?, request.create_kept()?, None),
             _ => (DedupRun::begin(key), request.create_kept()?, None),
         };
-        let counts = Counts::of(&run);
+        let RunNotes { counts, refused, .. } = RunNotes::of(&run);
         // What an interrupted run has replaced so far was allowed, unless it ended there.
-        let is_allowed = resumes && run.notes()[DUPLICATES] & REFUSED == 0;
+        let is_allowed = resumes && !refused;
         let guard = ReplaceGuard::new(args.replace.or_allowed(is_allowed), index)?;
         if resumes && !is_allowed {
             guard.refuse_again(&args.index)?;
@@ -398,7 +275,8 @@ impl<'a> Deduplication<'a> {
         self.counts.limited += txn.limited();
         let (kept, audit) = (self.kept.sync(judged)?, self.audit.sync()?);
         if let (Some(kept), Some(audit)) = (kept, audit) {
-            let notes = self.counts.notes(kept, audit, self.request.replaces);
+            let (counts, may_replace) = (self.counts, self.request.may_replace);
+            let notes = RunNotes { kept, audit, counts, may_replace, refused: false }.encode();
             match ended {
                 Some(now) => {
                     self.run.save_judged(txn, notes)?;

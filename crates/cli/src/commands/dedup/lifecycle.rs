@@ -2,12 +2,13 @@
 
 use crate::commands::dedup::active_run::ActiveRun;
 use crate::commands::dedup::completion;
-use crate::commands::dedup::deduplication::{Counts, replaces};
+use crate::commands::dedup::counts::Counts;
 use crate::commands::dedup::intake::Intake;
 use crate::commands::dedup::options::Purpose;
 use crate::commands::dedup::overwriting;
 use crate::commands::dedup::reporting;
 use crate::commands::dedup::request::Request;
+use crate::commands::dedup::run_notes::RunNotes;
 use crate::commands::dedup::summary::{Ended, Replaced, Summary, sum_up};
 use crate::commands::outputs::targets::Targets;
 use crate::report::Histogram;
@@ -86,7 +87,7 @@ fn earlier(request: &mut Request<'_>, index: Option<&Index>) -> Result<Earlier, 
     let args = request.args;
     if request.targets.output_file().is_some() && !args.restart {
         let run = DedupRun::resume(&index.begin_write()?, &request.key)?;
-        request.replaces = run.as_ref().is_some_and(replaces);
+        request.may_replace = run.as_ref().is_some_and(|run| RunNotes::of(run).may_replace);
         if let Some(run) = &run {
             overwriting::check_others(request, index, run)?;
         }
@@ -95,7 +96,7 @@ fn earlier(request: &mut Request<'_>, index: Option<&Index>) -> Result<Earlier, 
                 if let Some(ending) = complete(request, index, run)? {
                     return Ok(Earlier::Ended(ending));
                 }
-                request.replaces = false;
+                request.may_replace = false;
             }
             // A run that was interrupted at its very beginning has left nothing to go on with.
             Some(run) if !run.judged().is_empty() => return Ok(Earlier::Interrupted(run)),
@@ -126,7 +127,7 @@ fn complete(
     index: &Index,
     run: DedupRun,
 ) -> Result<Option<Ending>, Failure> {
-    let counts = Counts::of(&run);
+    let counts = RunNotes::of(&run).counts;
     let recall = request.recall(index)?;
     let tell = |failed| summary_of(request, (&counts, failed), Some(recall), Ended::Done);
     // The report has the summary that is printed.

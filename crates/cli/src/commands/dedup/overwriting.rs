@@ -3,9 +3,9 @@
 
 use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::completion::read_again;
-use crate::commands::dedup::deduplication::{Counts, stored_outputs};
 use crate::commands::dedup::records_hash::RecordsHash;
 use crate::commands::dedup::request::Request;
+use crate::commands::dedup::run_notes::RunNotes;
 use crate::commands::outputs::choices::choices_path;
 use crate::commands::outputs::kept;
 use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile, partial_path};
@@ -82,7 +82,7 @@ fn check_interrupted(request: &Request<'_>, index: Option<&Index>) -> Result<(),
     // A run that was interrupted at its very beginning has left nothing to go on with, though its
     // files may hold the header of a table or the beginning of a compressed stream.
     for run in runs.iter().filter(|run| !run.judged().is_empty()) {
-        let (kept, audit) = stored_outputs(run);
+        let RunNotes { kept, audit, .. } = RunNotes::of(run);
         for (place, is_audit) in &left {
             let content = if *is_audit { audit } else { kept };
             if content.0 == 0 || !PartialFile::begins_with(place, content)? {
@@ -144,9 +144,9 @@ pub(crate) fn check_others(
     index: &Index,
     own: &DedupRun,
 ) -> Result<(), Failure> {
-    let (own_kept, own_audit) = stored_outputs(own);
+    let RunNotes { kept: own_kept, audit: own_audit, .. } = RunNotes::of(own);
     for run in DedupRun::interrupted(&index.begin_write()?)? {
-        let (kept, audit) = stored_outputs(&run);
+        let RunNotes { kept, audit, .. } = RunNotes::of(&run);
         for (place, is_audit) in left_by_interrupted(request) {
             let (theirs, own) = if is_audit { (audit, own_audit) } else { (kept, own_kept) };
             if theirs.0 > own.0 && PartialFile::begins_with(&place, theirs)? {
@@ -174,7 +174,7 @@ pub(crate) struct KeptBefore {
     pub(super) failed: u64,
     /// The length and hash of the file that told how far its output was.
     progress: LengthAndHash,
-    /// Those of its audit.
+    /// The length and hash of its audit.
     audit: LengthAndHash,
 }
 
@@ -222,14 +222,13 @@ pub(crate) fn remember_kept(
     run: &DedupRun,
     (lengths, fields, failed): (Option<u64>, RecordsHash, u64),
 ) -> Result<(), Failure> {
-    let counts = Counts::of(run);
+    let RunNotes { kept: progress, audit, counts, .. } = RunNotes::of(run);
     let known = if request.args.skip_known { 0 } else { counts.unchanged };
     let input = run.judged();
     let before = DedupRun::last_finished(txn, key_of_output(request))?.as_ref().map(KeptBefore::of);
-    let more = before.filter(|before| !request.replaces && before.input == input);
+    let more = before.filter(|before| !request.may_replace && before.input == input);
     let records = counts.inserted() + known;
     let most = records.max(more.map_or(0, |before| before.most));
-    let (progress, audit) = stored_outputs(run);
     let kept = KeptBefore { input, records, most, lengths, fields, failed, progress, audit };
     let mut run = run.clone().with_key(key_of_output(request));
     run.set_notes(kept.notes());
@@ -260,7 +259,7 @@ fn check_finished(
     let Request { args, targets, .. } = *request;
     // A run that goes on has written files of its folder itself.
     let is_own = goes_on && targets.folder().is_some() && !targets.would_replace();
-    if request.replaces || is_own {
+    if request.may_replace || is_own {
         return Ok(None);
     }
     let Some(mut before) = stored(request, index)? else { return Ok(None) };
@@ -301,10 +300,10 @@ pub(crate) fn more_before(
     index: &Index,
     run: &DedupRun,
 ) -> Result<Option<KeptBefore>, Failure> {
-    if !request.args.skip_known || request.replaces {
+    if !request.args.skip_known || request.may_replace {
         return Ok(None);
     }
-    let inserted = Counts::of(run).inserted();
+    let inserted = RunNotes::of(run).counts.inserted();
     let before =
         stored(request, index)?.map(|before| KeptBefore { records: before.most, ..before });
     Ok(before.filter(|before| before.input == run.judged() && before.records > inserted))
@@ -317,12 +316,13 @@ pub(crate) fn check_completion(
     run: &DedupRun,
 ) -> Result<(), Failure> {
     let Request { args, targets, .. } = *request;
+    let RunNotes { kept, counts, .. } = RunNotes::of(run);
     let loses = match &targets.delivery {
         // What is chosen is compared with the output when it is written.
         None if args.keep.is_ordered() && targets.folder().is_none() => false,
-        _ if args.keep.is_ordered() => Counts::of(run).inserted() == 0 && targets.is_there()?,
+        _ if args.keep.is_ordered() => counts.inserted() == 0 && targets.is_there()?,
         None => targets.would_replace(),
-        Some(delivery) => targets.is_there()? && !delivery.is_there(stored_outputs(run).0)?,
+        Some(delivery) => targets.is_there()? && !delivery.is_there(kept)?,
     };
     if loses { Err(would_lose_by_going_on(request, before)) } else { Ok(()) }
 }
@@ -372,7 +372,8 @@ pub(crate) fn forget_progress(request: &Request<'_>, index: &Index) -> Result<()
     let Some(before) = stored(request, index)? else { return Ok(()) };
     // A run that has judged all its records and was killed before its end still needs it.
     let interrupted = DedupRun::interrupted(&index.begin_write()?)?;
-    if interrupted.iter().any(|run| stored_outputs(run) == (before.progress, before.audit)) {
+    let is_of = |notes: RunNotes| (notes.kept, notes.audit) == (before.progress, before.audit);
+    if interrupted.iter().any(|run| is_of(RunNotes::of(run))) {
         return Ok(());
     }
     let is_left = |place: &Path, content: LengthAndHash| {

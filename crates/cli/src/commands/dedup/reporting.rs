@@ -1,6 +1,6 @@
 //! The report of a run of `dedup`: gathered from its audit, its index and its input.
 
-use crate::commands::dedup::deduplication::Counts;
+use crate::commands::dedup::counts::Counts;
 use crate::commands::dedup::options::Dedup;
 use crate::commands::dedup::removal::Remove;
 use crate::commands::dedup::request::Request;

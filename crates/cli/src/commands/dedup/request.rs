@@ -1,8 +1,8 @@
 //! What a run of `dedup` is asked to do, and how that is asked of the library and of the outputs.
 
-use crate::commands::dedup::deduplication::{noted_refusal, set_stored_output};
 use crate::commands::dedup::options::Dedup;
 use crate::commands::dedup::overwriting::{self, KeptBefore};
+use crate::commands::dedup::run_notes::RunNotes;
 use crate::commands::outputs::choices::Choices;
 use crate::commands::outputs::kept::Kept;
 use crate::commands::outputs::partial_file::LengthAndHash;
@@ -34,7 +34,7 @@ pub(crate) struct Request<'a> {
     pub(crate) key: ResumeKey,
     /// Whether the output may be replaced by less: --restart was given, now or when the run that
     /// was interrupted began.
-    pub(crate) replaces: bool,
+    pub(crate) may_replace: bool,
     /// What an earlier run has written to the output, if only the judged records show whether this
     /// run would write less of the same input.
     pub(crate) kept_before: Option<KeptBefore>,
@@ -58,6 +58,15 @@ impl Request<'_> {
         removal.of_similar(insertion.estimate(self.args.estimate).max_candidates(most))
     }
 
+    /// Begins a run to a file, and commits that it has begun: if it is killed before it has judged
+    /// anything, the partial files that it leaves are known to be its own.
+    pub(crate) fn begin(&self, index: &Index) -> Result<DedupRun, Failure> {
+        let (mut run, mut txn) = (DedupRun::begin(&self.key), index.begin_write()?);
+        run.save(&mut txn, RunNotes::at_begin(self.may_replace).encode())?;
+        txn.commit()?;
+        Ok(run)
+    }
+
     /// Ends a run whose output is complete, and remembers it with the key of its circumstances, if
     /// there is one. `content` is that of the output, if the last commit has not told it.
     pub(crate) fn end(
@@ -69,7 +78,8 @@ impl Request<'_> {
     ) -> Result<(), Failure> {
         let mut txn = index.begin_write()?;
         if let Some(content) = content {
-            set_stored_output(&mut run, content);
+            let notes = RunNotes { kept: content, ..RunNotes::of(&run) };
+            run.set_notes(notes.encode());
         }
         match circumstances {
             Some(circumstances) => run.remember(&mut txn, circumstances)?,
@@ -114,8 +124,8 @@ impl Request<'_> {
     pub(crate) fn note_refusal(&self, index: &Index) -> Result<(), Failure> {
         let mut txn = index.begin_write()?;
         if let Some(mut run) = DedupRun::resume(&txn, &self.key)? {
-            let notes = noted_refusal(run.notes());
-            run.save_notes(&mut txn, notes)?;
+            let notes = RunNotes { refused: true, ..RunNotes::of(&run) };
+            run.save_notes(&mut txn, notes.encode())?;
             txn.commit()?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! The summary of a run of `dedup`.
 
-use crate::commands::dedup::deduplication::Counts;
+use crate::commands::dedup::counts::Counts;
 use crate::commands::dedup::options::Dedup;
 use crate::commands::dedup::removal::Remove;
 use crate::run::global_options::GlobalOptions;

@@ -1,0 +1,26 @@
+//! The counts of a run of `dedup`: what became of its records.
+
+/// The outcomes so far. All but [`limited`](Self::limited) are stored with the progress of a run.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub(crate) added: u64,
+    pub(crate) replaced: u64,
+    pub(crate) unchanged: u64,
+    pub(crate) duplicates: u64,
+    pub(crate) empty: u64,
+    pub(crate) bytes: u64,
+    /// Records that were kept although a similar document is known, as it does not contain them.
+    pub(crate) spared: u64,
+    /// Records of which passages were cut out, and the bytes of these passages.
+    pub(crate) cut: u64,
+    pub(crate) cut_bytes: u64,
+    /// Records that this process has kept and that had more candidates than were compared.
+    pub(crate) limited: u64,
+}
+
+impl Counts {
+    /// The records that were not in the index and are now.
+    pub(crate) const fn inserted(&self) -> u64 {
+        self.added + self.replaced
+    }
+}
