@@ -2,7 +2,7 @@
 //! its output was complete, or one that has finished.
 
 use crate::commands::dedup::circumstances::Circumstances;
-use crate::commands::dedup::counts::Counts;
+use crate::commands::dedup::counts::RunResults;
 use crate::commands::dedup::options::Purpose;
 use crate::commands::dedup::overwriting;
 use crate::commands::dedup::preferred::Preferred;
@@ -26,14 +26,14 @@ use anyhow::anyhow;
 use twindex::{DedupInput, DedupRun, Index};
 
 /// Finds out whether this run has finished before: with the same input, and an output and an audit
-/// that are still as it left them. Returns its counts, and the number of bad records.
+/// that are still as it left them. Returns its results.
 ///
 /// If it was killed before it could delete its copy of a printed audit, this prints the audit again
 /// and deletes the copy.
 pub(crate) fn finished(
     request: &Request<'_>,
     index: &Index,
-) -> Result<Option<(Counts, u64)>, Failure> {
+) -> Result<Option<RunResults>, Failure> {
     let Request { args, targets, .. } = *request;
     let (Some(out), Some(spool)) = (&targets.out, targets.spool()) else {
         return Ok(None);
@@ -61,7 +61,7 @@ pub(crate) fn finished(
     let spool = printed_spool(request, audit_content, !args.touch)?;
     spool.map_or(Ok(()), PartialFile::discard)?;
     overwriting::forget_progress(request, index)?;
-    Ok(Some((counts, again.failed)))
+    Ok(Some(RunResults { counts, failed: again.failed }))
 }
 
 /// The input as it is now.
@@ -135,9 +135,9 @@ fn printed_spool(
 
 /// Completes an interrupted run that has judged all its records: gives its files their final names.
 ///
-/// Returns the number of bad records if that run had the same input. Returns `None` if the input
-/// differs and must still be judged. `report` takes what a report tells before the run counts as
-/// finished, and the number of bad records.
+/// Returns the results if that run had the same input. Returns `None` if the input differs and must
+/// still be judged. `report` takes the results, and what a report tells, before the run counts as
+/// finished.
 ///
 /// # Errors
 ///
@@ -148,8 +148,8 @@ pub(crate) fn complete(
     request: &Request<'_>,
     index: &Index,
     run: DedupRun,
-    report: impl FnOnce(u64, Findings) -> Result<(), Failure>,
-) -> Result<Option<u64>, Failure> {
+    report: impl FnOnce(&RunResults, Findings) -> Result<(), Failure>,
+) -> Result<Option<RunResults>, Failure> {
     let Request { args, targets, .. } = *request;
     let (Some(target), Some(out)) = (&targets.out, targets.output_file()) else { return Ok(None) };
     let Some(spool) = targets.spool() else { return Ok(None) };
@@ -179,9 +179,10 @@ pub(crate) fn complete(
     };
     targets.deliver()?;
     let again = read_again(request)?;
-    let (same, failed) = (again.is_of(request, index, &run)?, again.failed);
+    let same = again.is_of(request, index, &run)?;
+    let results = RunResults { counts, failed: again.failed };
     if same && let Some(findings) = reporting::of_file(request, index, &counts)? {
-        report(failed, findings)?;
+        report(&results, findings)?;
     }
     let spool = printed_spool(request, audit_content, same)?;
     let key = Circumstances::of(request).key.filter(|_| same);
@@ -189,7 +190,7 @@ pub(crate) fn complete(
     spool.map_or(Ok(()), PartialFile::discard)?;
     targets.clean_up()?;
     if same {
-        return Ok(Some(failed));
+        return Ok(Some(results));
     }
     if args.paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
         return Err(anyhow!(

@@ -24,3 +24,11 @@ impl Counts {
         self.added + self.replaced
     }
 }
+
+/// What became of all records of the input, those that could not be read included.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct RunResults {
+    pub(crate) counts: Counts,
+    /// The number of bad records.
+    pub(crate) failed: u64,
+}

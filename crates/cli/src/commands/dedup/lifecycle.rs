@@ -2,7 +2,7 @@
 
 use crate::commands::dedup::active_run::ActiveRun;
 use crate::commands::dedup::completion;
-use crate::commands::dedup::counts::Counts;
+use crate::commands::dedup::counts::{Counts, RunResults};
 use crate::commands::dedup::intake::Intake;
 use crate::commands::dedup::options::Purpose;
 use crate::commands::dedup::overwriting;
@@ -23,9 +23,6 @@ use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
 use twindex::{DedupRun, Index};
 
-/// The counts of a run, and the number of records that were bad.
-type Results = (Counts, u64);
-
 /// What earlier runs of the same command have left for this one.
 enum Earlier {
     /// Nothing.
@@ -33,14 +30,14 @@ enum Earlier {
     /// A run that was interrupted, which this one goes on with.
     Interrupted(DedupRun),
     /// A run that has finished. The records are judged again only to renew times.
-    Finished(Results),
+    Finished(RunResults),
     /// Nothing is left to do.
     Ended(Ending),
 }
 
 /// What was judged.
 struct Judged {
-    results: Results,
+    results: RunResults,
     summary: Summary,
     /// The similarities of what was removed.
     similarities: Option<Histogram>,
@@ -103,19 +100,18 @@ fn earlier(request: &mut Request<'_>, index: Option<&Index>) -> Result<Earlier, 
             _ => {}
         }
     }
-    let Some((counts, failed)) = completion::finished(request, index)? else {
+    let Some(results) = completion::finished(request, index)? else {
         return Ok(Earlier::Nothing);
     };
     if args.touch {
-        return Ok(Earlier::Finished((counts, failed)));
+        return Ok(Earlier::Finished(results));
     }
-    let results = (&counts, failed);
-    let summary = summary_of(request, results, Some(request.recall(index)?), Ended::Already);
-    let findings = reporting::of_file(request, index, &counts)?;
+    let summary = summary_of(request, &results, Some(request.recall(index)?), Ended::Already);
+    let findings = reporting::of_file(request, index, &results.counts)?;
     if let Some(findings) = &findings {
-        reporting::write(request, &summary, results, findings)?;
+        reporting::write(request, &summary, &results, findings)?;
     }
-    let ending = end(request, failed, &summary);
+    let ending = end(request, &results, &summary);
     let is_missing = args.report.is_some() && findings.is_none();
     Ok(Earlier::Ended(if is_missing { Ending::SomeFailed } else { ending }))
 }
@@ -127,16 +123,18 @@ fn complete(
     index: &Index,
     run: DedupRun,
 ) -> Result<Option<Ending>, Failure> {
-    let counts = RunNotes::of(&run).counts;
     let recall = request.recall(index)?;
-    let tell = |failed| summary_of(request, (&counts, failed), Some(recall), Ended::Done);
+    let tell = |results: &RunResults| summary_of(request, results, Some(recall), Ended::Done);
     // The report has the summary that is printed.
     let mut summary = None;
-    let report = |failed: u64, findings| {
-        reporting::write(request, summary.insert(tell(failed)), (&counts, failed), &findings)
+    let report = |results: &RunResults, findings| {
+        reporting::write(request, summary.insert(tell(results)), results, &findings)
     };
-    let failed = completion::complete(request, index, run, report)?;
-    Ok(failed.map(|failed| end(request, failed, &summary.unwrap_or_else(|| tell(failed)))))
+    let results = completion::complete(request, index, run, report)?;
+    Ok(results.map(|results| {
+        let summary = summary.unwrap_or_else(|| tell(&results));
+        end(request, &results, &summary)
+    }))
 }
 
 /// Judges the input, and ends the run. `finished` are the results of a run that has finished
@@ -145,7 +143,7 @@ fn judge(
     request: &Request<'_>,
     mut index: Option<Index>,
     interrupted: Option<DedupRun>,
-    finished: Option<Results>,
+    finished: Option<RunResults>,
 ) -> Result<Ending, Failure> {
     let Request { global, args, outputs, settings, threshold, .. } = *request;
     let run = match interrupted {
@@ -177,9 +175,9 @@ fn judge(
         texts.tell(global);
     }
     judged.replaced.tell();
-    let (counts, failed) = judged.results;
-    let ending = end(request, failed, &judged.summary);
-    if let Some(similarities) = judged.similarities.filter(|_| counts.duplicates > 0) {
+    let ending = end(request, &judged.results, &judged.summary);
+    let has_removed = judged.results.counts.duplicates > 0;
+    if let Some(similarities) = judged.similarities.filter(|_| has_removed) {
         let bars = bars(&similarities.above(threshold));
         drawing(global, &format!("similarities of what was removed: {threshold} {bars} 1"));
     }
@@ -192,7 +190,7 @@ fn finish(
     request: &Request<'_>,
     run: Option<ActiveRun<'_>>,
     (failed, interrupted): (u64, bool),
-    finished: Option<Results>,
+    finished: Option<RunResults>,
     progress: &ProgressBar,
 ) -> Result<Judged, Failure> {
     // Records that are judged again only to renew times have been counted before.
@@ -203,8 +201,8 @@ fn finish(
         (false, None) => Ended::Done,
     };
     let tell = |counts: &Counts, recall| {
-        let results = finished.unwrap_or((*counts, failed));
-        (results, summary_of(request, (&results.0, results.1), recall, ended))
+        let results = finished.unwrap_or(RunResults { counts: *counts, failed });
+        (results, summary_of(request, &results, recall, ended))
     };
     let Some(run) = run else {
         if request.args.report.is_some() && !interrupted {
@@ -219,8 +217,8 @@ fn finish(
     // The report has the summary that is printed.
     let mut told = None;
     let report = |counts: &Counts, findings| {
-        let ((counts, failed), summary) = told.insert(tell(counts, Some(recall)));
-        reporting::write(request, summary, (counts, *failed), &findings)
+        let (results, summary) = told.insert(tell(counts, Some(recall)));
+        reporting::write(request, summary, results, &findings)
     };
     let (counts, similarities) = run.finish(interrupted, progress, report)?;
     let (results, summary) = told.unwrap_or_else(|| tell(&counts, Some(recall)));
@@ -229,15 +227,15 @@ fn finish(
 
 fn summary_of(
     request: &Request<'_>,
-    (counts, failed): (&Counts, u64),
+    results: &RunResults,
     recall: Option<f64>,
     ended: Ended,
 ) -> Summary {
-    sum_up(request.args, counts, failed, recall, request.start.elapsed().as_secs_f64(), ended)
+    sum_up(request.args, results, recall, request.start.elapsed().as_secs_f64(), ended)
 }
 
 /// Prints the summary, and says how the command ends.
-fn end(request: &Request<'_>, failed: u64, summary: &Summary) -> Ending {
+fn end(request: &Request<'_>, results: &RunResults, summary: &Summary) -> Ending {
     summary.print(request.global);
-    if failed > 0 { Ending::SomeFailed } else { Ending::Done }
+    if results.failed > 0 { Ending::SomeFailed } else { Ending::Done }
 }

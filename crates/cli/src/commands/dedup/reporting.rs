@@ -1,6 +1,6 @@
 //! The report of a run of `dedup`: gathered from its audit, its index and its input.
 
-use crate::commands::dedup::counts::Counts;
+use crate::commands::dedup::counts::{Counts, RunResults};
 use crate::commands::dedup::options::Dedup;
 use crate::commands::dedup::removal::Remove;
 use crate::commands::dedup::request::Request;
@@ -110,12 +110,13 @@ fn gathered(
 pub(super) fn write(
     request: &Request<'_>,
     summary: &Summary,
-    (counts, failed): (&Counts, u64),
+    results: &RunResults,
     findings: &Findings,
 ) -> Result<(), Failure> {
     let Request { args, settings, threshold, .. } = *request;
     let Some(path) = &args.report else { return Ok(()) };
-    let Counts { added, replaced, unchanged, duplicates, empty, bytes: read, spared, .. } = *counts;
+    let RunResults { counts, failed } = *results;
+    let Counts { added, replaced, unchanged, duplicates, empty, bytes: read, spared, .. } = counts;
     let all = added + replaced + unchanged + duplicates;
     let share = match all {
         0 => String::new(),

@@ -1,6 +1,6 @@
 //! The summary of a run of `dedup`.
 
-use crate::commands::dedup::counts::Counts;
+use crate::commands::dedup::counts::{Counts, RunResults};
 use crate::commands::dedup::options::Dedup;
 use crate::commands::dedup::removal::Remove;
 use crate::run::global_options::GlobalOptions;
@@ -69,14 +69,14 @@ impl Replaced {
 /// Sums up a run.
 pub(super) fn sum_up(
     args: &Dedup,
-    counts: &Counts,
-    failed: u64,
+    results: &RunResults,
     recall: Option<f64>,
     seconds: f64,
     ended: Ended,
 ) -> Summary {
-    let Counts { added, replaced, unchanged, duplicates, empty, bytes: read, .. } = *counts;
-    let Counts { spared, cut, cut_bytes, limited, .. } = *counts;
+    let RunResults { counts, failed } = *results;
+    let Counts { added, replaced, unchanged, duplicates, empty, bytes: read, .. } = counts;
+    let Counts { spared, cut, cut_bytes, limited, .. } = counts;
     let fields = vec![
         ("added", added.into()),
         ("replaced", replaced.into()),
