@@ -5,7 +5,7 @@ use crate::commands::dedup::completion::forget;
 use crate::commands::dedup::counts::Counts;
 use crate::commands::dedup::deduplication::Deduplication;
 use crate::commands::dedup::input_record::InputRecord;
-use crate::commands::dedup::overwriting;
+use crate::commands::dedup::kept_before::would_lose;
 use crate::commands::dedup::reporting;
 use crate::commands::dedup::request::Request;
 use crate::commands::dedup::write_chosen;
@@ -166,7 +166,7 @@ impl<'a> ActiveRun<'a> {
             drop(txn);
             let kept_any = committed && deduplication.counts.inserted() > 0;
             deduplication.discard(&index, committed)?;
-            return Err(overwriting::would_lose(request, before, kept_any));
+            return Err(would_lose(request.args, before, kept_any));
         }
         let now = (!interrupted).then(|| Circumstances::of(request));
         deduplication.store(&mut txn, now.as_ref())?;

@@ -3,6 +3,7 @@
 
 use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::counts::RunResults;
+use crate::commands::dedup::kept_before::has_same_fields;
 use crate::commands::dedup::options::Purpose;
 use crate::commands::dedup::overwriting;
 use crate::commands::dedup::preferred::Preferred;
@@ -78,8 +79,7 @@ impl Again {
     /// Whether a run had the same input, with all fields of its records.
     fn is_of(&self, request: &Request<'_>, index: &Index, run: &DedupRun) -> Result<bool, Failure> {
         let input = run.judged();
-        Ok(self.input == input
-            && overwriting::has_same_fields(request, index, input, self.records)?)
+        Ok(self.input == input && has_same_fields(request.args, index, input, self.records)?)
     }
 }
 

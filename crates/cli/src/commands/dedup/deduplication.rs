@@ -4,7 +4,7 @@ use crate::commands::dedup::audit_lines::AuditedRecord;
 use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::counts::Counts;
 use crate::commands::dedup::input_record::InputRecord;
-use crate::commands::dedup::overwriting::{self, KeptBefore};
+use crate::commands::dedup::kept_before::{KeptBefore, remember_kept};
 use crate::commands::dedup::records_hash::RecordsHash;
 use crate::commands::dedup::removal::Remove;
 use crate::commands::dedup::repeated_stream::Repetition;
@@ -136,7 +136,7 @@ impl<'a> Deduplication<'a> {
             true => is_same && self.counts.inserted() < before.records,
             false => {
                 let is_less = is_same && self.counts.inserted() + unchanged < before.records;
-                is_less && before.is_still_there(self.request)?
+                is_less && before.is_still_there(self.request.targets)?
             }
         };
         Ok(loses.then_some(*before))
@@ -281,7 +281,7 @@ impl<'a> Deduplication<'a> {
                 Some(now) => {
                     self.run.save_judged(txn, notes)?;
                     let read = (now.lengths, self.records, self.failed);
-                    overwriting::remember_kept(self.request, txn, &self.run, read)?;
+                    remember_kept(self.request.args, txn, &self.run, read)?;
                 }
                 None => self.run.save(txn, notes)?,
             }

@@ -11,6 +11,7 @@ pub(crate) mod deduplication;
 pub(crate) mod dry_run;
 mod input_record;
 mod intake;
+mod kept_before;
 mod lifecycle;
 pub(crate) mod options;
 mod overwriting;

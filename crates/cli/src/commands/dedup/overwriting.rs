@@ -3,21 +3,20 @@
 
 use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::completion::read_again;
-use crate::commands::dedup::records_hash::RecordsHash;
+use crate::commands::dedup::kept_before::{
+    self, KeptBefore, key_of_output, would_lose, would_lose_by_going_on,
+};
 use crate::commands::dedup::request::Request;
 use crate::commands::dedup::run_notes::RunNotes;
 use crate::commands::outputs::choices::choices_path;
-use crate::commands::outputs::kept;
 use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile, partial_path};
 use crate::commands::outputs::rows_spool::spool_path;
-use crate::commands::outputs::targets::Target;
-use crate::remote::is_remote;
 use crate::run::failure::Failure;
 use crate::run::resume_key::ResumeKey;
 use crate::terminal::output::count;
 use anyhow::anyhow;
 use std::path::{Path, PathBuf};
-use twindex::{DedupInput, DedupRun, Index, WriteTxn};
+use twindex::{DedupRun, Index};
 
 /// Fails if this run would replace what another one has left unfinished, or what one has finished
 /// by less. `goes_on` says that it goes on with an interrupted run.
@@ -44,7 +43,7 @@ pub(crate) fn check_created(request: &Request<'_>, index: &Index) -> Result<(), 
         let txn = index.begin_write()?;
         Ok(DedupRun::resume(&txn, key)?.or(DedupRun::last_finished(&txn, key)?).is_some())
     };
-    if runs(&request.key)? || runs(&key_of_output(request))? {
+    if runs(&request.key)? || runs(&key_of_output(request.args))? {
         return Err(anyhow!(
             "{}: another process has run this command, or one with the same output, meanwhile; run \
              the command again",
@@ -59,7 +58,7 @@ pub(crate) fn check_created(request: &Request<'_>, index: &Index) -> Result<(), 
 /// such a file is left out of the input, and would be lost.
 fn check_inputs(request: &Request<'_>, index: Option<&Index>) -> Result<(), Failure> {
     let Some(file) = request.targets.among(&request.args.paths) else { return Ok(()) };
-    match index.map_or(Ok(None), |index| stored(request, index))? {
+    match index.map_or(Ok(None), |index| kept_before::stored(request.args, index))? {
         Some(_) => Ok(()),
         None => Err(anyhow!("{}: is an input; write to another file", file.display()).into()),
     }
@@ -157,97 +156,6 @@ pub(crate) fn check_others(
     Ok(())
 }
 
-/// What an earlier run has written to the output of this one.
-#[derive(Clone, Copy)]
-pub(crate) struct KeptBefore {
-    /// The input of that run.
-    pub(crate) input: DedupInput,
-    /// The records that it has written.
-    pub(crate) records: u64,
-    /// The most that a run has written to the output, of the same input.
-    most: u64,
-    /// What [`Circumstances::lengths`] was, if its input can be read twice.
-    lengths: Option<u64>,
-    /// The hash of its records, with all fields; 0 if it is not known.
-    fields: RecordsHash,
-    /// The number of its records that were bad.
-    pub(super) failed: u64,
-    /// The length and hash of the file that told how far its output was.
-    progress: LengthAndHash,
-    /// The length and hash of its audit.
-    audit: LengthAndHash,
-}
-
-impl KeptBefore {
-    /// Whether the output is that of the run, as far as its progress tells.
-    pub(super) fn is_still_there(&self, request: &Request<'_>) -> Result<bool, Failure> {
-        match (&request.targets.out, &request.targets.delivery) {
-            (Some(_), Some(delivery)) => delivery.is_there(self.progress),
-            (Some(out), None) => kept::is_complete(out, self.progress),
-            (None, _) => Ok(false),
-        }
-    }
-
-    fn notes(self) -> [u64; 10] {
-        let Self { records, most, lengths, fields, failed, progress, audit, .. } = self;
-        let lengths = lengths.unwrap_or_default();
-        [records, lengths, progress.0, progress.1, audit.0, audit.1, most, fields.0, failed, 0]
-    }
-
-    fn of(run: &DedupRun) -> Self {
-        let [records, lengths, length, hash, audit_length, audit_hash, most, fields, failed, _] =
-            run.notes();
-        let lengths = Some(lengths).filter(|lengths| *lengths != 0);
-        let (progress, audit) = ((length, hash), (audit_length, audit_hash));
-        let (input, most, fields) = (run.judged(), most.max(records), RecordsHash(fields));
-        Self { input, records, most, lengths, fields, failed, progress, audit }
-    }
-}
-
-/// The key under which is remembered what an output holds, whichever command has written it.
-fn key_of_output(request: &Request<'_>) -> ResumeKey {
-    let out = request.args.output.as_deref().unwrap_or(Path::new(""));
-    let absolute = if is_remote(out) { None } else { Target::absolute(out) };
-    ResumeKey::default().with_path("output", absolute.as_deref().unwrap_or(out))
-}
-
-/// Remembers what a run that has judged all its records has written to its output. `lengths` and
-/// `fields` are those of its input, `failed` the number of records that were bad.
-///
-/// If an earlier run has written more records of the same input, their number stays: the user may
-/// have moved that output away, and may move it back.
-pub(crate) fn remember_kept(
-    request: &Request<'_>,
-    txn: &mut WriteTxn,
-    run: &DedupRun,
-    (lengths, fields, failed): (Option<u64>, RecordsHash, u64),
-) -> Result<(), Failure> {
-    let RunNotes { kept: progress, audit, counts, .. } = RunNotes::of(run);
-    let known = if request.args.skip_known { 0 } else { counts.unchanged };
-    let input = run.judged();
-    let before = DedupRun::last_finished(txn, key_of_output(request))?.as_ref().map(KeptBefore::of);
-    let more = before.filter(|before| !request.may_replace && before.input == input);
-    let records = counts.inserted() + known;
-    let most = records.max(more.map_or(0, |before| before.most));
-    let kept = KeptBefore { input, records, most, lengths, fields, failed, progress, audit };
-    let mut run = run.clone().with_key(key_of_output(request));
-    run.set_notes(kept.notes());
-    Ok(run.remember(txn, "")?)
-}
-
-/// Whether the output is of records with these fields, as far as it is known. It is that of a run
-/// with this input.
-pub(crate) fn has_same_fields(
-    request: &Request<'_>,
-    index: &Index,
-    input: DedupInput,
-    fields: RecordsHash,
-) -> Result<bool, Failure> {
-    let before = stored(request, index)?.filter(|before| before.input == input);
-    let known = before.map(|before| before.fields).filter(|known| known.0 != 0);
-    Ok(known.is_none_or(|known| known == fields))
-}
-
 /// Fails if this run would leave out what is known of the records that an earlier run has written
 /// to the output, which would be lost. Returns what the earlier run has written if only the judged
 /// records show whether this run would write less.
@@ -262,7 +170,7 @@ fn check_finished(
     if request.may_replace || is_own {
         return Ok(None);
     }
-    let Some(mut before) = stored(request, index)? else { return Ok(None) };
+    let Some(mut before) = kept_before::stored(request.args, index)? else { return Ok(None) };
     if !args.skip_known {
         // What is known is written again, unless the index has lost it or has another text by now.
         // Other indexes are given to write less.
@@ -270,7 +178,7 @@ fn check_finished(
         let may_lose = args.against.is_empty() && targets.folder().is_none() && before.records > 0;
         return Ok(Some(before).filter(|_| may_lose));
     }
-    if before.records < before.most && !before.is_still_there(request)? {
+    if before.records < before.most && !before.is_still_there(targets)? {
         before.records = before.most;
     }
     if before.records == 0 || !targets.is_there()? {
@@ -283,11 +191,11 @@ fn check_finished(
         return Ok(Some(before));
     }
     if before.failed > 0 && before.lengths == Some(lengths) {
-        return Err(would_lose(request, before, false));
+        return Err(would_lose(args, before, false));
     }
     match read_again(request)?.input == before.input {
-        true if goes_on => Err(would_lose_by_going_on(request, before)),
-        true => Err(would_lose(request, before, false)),
+        true if goes_on => Err(would_lose_by_going_on(args, before)),
+        true => Err(would_lose(args, before, false)),
         false => Ok(None),
     }
 }
@@ -304,8 +212,8 @@ pub(crate) fn more_before(
         return Ok(None);
     }
     let inserted = RunNotes::of(run).counts.inserted();
-    let before =
-        stored(request, index)?.map(|before| KeptBefore { records: before.most, ..before });
+    let before = kept_before::stored(request.args, index)?
+        .map(|before| KeptBefore { records: before.most, ..before });
     Ok(before.filter(|before| before.input == run.judged() && before.records > inserted))
 }
 
@@ -324,44 +232,7 @@ pub(crate) fn check_completion(
         None => targets.would_replace(),
         Some(delivery) => targets.is_there()? && !delivery.is_there(kept)?,
     };
-    if loses { Err(would_lose_by_going_on(request, before)) } else { Ok(()) }
-}
-
-/// The error for an interrupted run that would replace an output that has more of its records.
-pub(crate) fn would_lose_by_going_on(request: &Request<'_>, before: KeptBefore) -> Failure {
-    anyhow!(
-        "{}: an earlier run has written {} to it, and the interrupted run would replace it by what \
-         was not known; move it elsewhere, and run the command again",
-        request.args.output.as_deref().unwrap_or(Path::new("")).display(),
-        count(before.records, "record"),
-    )
-    .into()
-}
-
-/// The error for a run that would write fewer records of the same input than an earlier one.
-/// `committed` says that the index has some of its records.
-pub(crate) fn would_lose(request: &Request<'_>, before: KeptBefore, committed: bool) -> Failure {
-    let out = request.args.output.as_deref().unwrap_or(Path::new(""));
-    let first = if committed { "; the first of them are in the index now" } else { "" };
-    let (why, leave_out) = match request.args.skip_known {
-        true => ("--skip-known would leave out those that are known", "leave out --skip-known, "),
-        false => (
-            "this run would write fewer, as its options differ, or documents were replaced or \
-             removed since",
-            "",
-        ),
-    };
-    let input = match before.failed {
-        0 => "of the same input",
-        _ => "of an input with bad records",
-    };
-    anyhow!(
-        "{}: an earlier run has written {} to it, {input}; {why}, so nothing was written{first}; \
-         {leave_out}name another output, or add --restart to replace this one",
-        out.display(),
-        count(before.records, "record"),
-    )
-    .into()
+    if loses { Err(would_lose_by_going_on(args, before)) } else { Ok(()) }
 }
 
 /// Deletes what has told how far the output of a finished run was, and its copy of a printed audit,
@@ -369,7 +240,7 @@ pub(crate) fn would_lose(request: &Request<'_>, before: KeptBefore, committed: b
 pub(crate) fn forget_progress(request: &Request<'_>, index: &Index) -> Result<(), Failure> {
     let targets = request.targets;
     let (Some(out), Some(spool)) = (targets.output_file(), targets.spool()) else { return Ok(()) };
-    let Some(before) = stored(request, index)? else { return Ok(()) };
+    let Some(before) = kept_before::stored(request.args, index)? else { return Ok(()) };
     // A run that has judged all its records and was killed before its end still needs it.
     let interrupted = DedupRun::interrupted(&index.begin_write()?)?;
     let is_of = |notes: RunNotes| (notes.kept, notes.audit) == (before.progress, before.audit);
@@ -391,10 +262,4 @@ pub(crate) fn forget_progress(request: &Request<'_>, index: &Index) -> Result<()
         true => PartialFile::forget(&spool),
         false => Ok(()),
     }
-}
-
-/// What an earlier run has written to the output, if any has.
-fn stored(request: &Request<'_>, index: &Index) -> Result<Option<KeptBefore>, Failure> {
-    let run = DedupRun::last_finished(&index.begin_write()?, key_of_output(request))?;
-    Ok(run.as_ref().map(KeptBefore::of))
 }

@@ -1,7 +1,8 @@
 //! What a run of `dedup` is asked to do, and how that is asked of the library and of the outputs.
 
+use crate::commands::dedup::kept_before::KeptBefore;
 use crate::commands::dedup::options::Dedup;
-use crate::commands::dedup::overwriting::{self, KeptBefore};
+use crate::commands::dedup::overwriting;
 use crate::commands::dedup::run_notes::RunNotes;
 use crate::commands::outputs::choices::Choices;
 use crate::commands::outputs::kept::Kept;

@@ -1,7 +1,7 @@
 //! Writes the records that a run in an order of preference has chosen, in the order of the input.
 
+use crate::commands::dedup::kept_before::{KeptBefore, would_lose_by_going_on};
 use crate::commands::dedup::options::Purpose;
-use crate::commands::dedup::overwriting::{KeptBefore, would_lose_by_going_on};
 use crate::commands::dedup::request::Request;
 use crate::commands::outputs::choices::{Choice, Choices};
 use crate::commands::outputs::kept::Kept;
@@ -68,7 +68,7 @@ pub(super) fn write(
         && targets.is_there()?
         && PartialFile::content_of(file)? != content
     {
-        return Err(would_lose_by_going_on(request, before));
+        return Err(would_lose_by_going_on(args, before));
     }
     Ok(kept.finish()?.or(content))
 }
