@@ -1,7 +1,6 @@
 //! What a run of `dedup` makes with its first good record: the index, its outputs, its progress.
 
 use crate::commands::dedup::circumstances::Circumstances;
-use crate::commands::dedup::completion::forget;
 use crate::commands::dedup::counts::Counts;
 use crate::commands::dedup::deduplication::Deduplication;
 use crate::commands::dedup::input_record::InputRecord;
@@ -213,4 +212,11 @@ impl Deduplication<'_> {
         self.audit.discard()?;
         forget(index, run?)
     }
+}
+
+/// Deletes the stored progress of a run from the index.
+fn forget(index: &Index, run: DedupRun) -> Result<(), Failure> {
+    let mut txn = index.begin_write()?;
+    run.finish(&mut txn)?;
+    Ok(txn.commit()?)
 }

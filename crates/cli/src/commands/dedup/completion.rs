@@ -3,11 +3,8 @@
 
 use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::counts::RunResults;
-use crate::commands::dedup::kept_before::has_same_fields;
-use crate::commands::dedup::options::Purpose;
 use crate::commands::dedup::overwriting;
-use crate::commands::dedup::preferred::Preferred;
-use crate::commands::dedup::records_hash::RecordsHash;
+use crate::commands::dedup::read_again::read_again;
 use crate::commands::dedup::reporting;
 use crate::commands::dedup::request::Request;
 use crate::commands::dedup::run_notes::RunNotes;
@@ -21,10 +18,8 @@ use crate::commands::outputs::partial_file::{
 use crate::input::STANDARD_INPUT;
 use crate::report::Findings;
 use crate::run::failure::Failure;
-use crate::terminal::interrupt;
-use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
-use twindex::{DedupInput, DedupRun, Index};
+use twindex::{DedupRun, Index};
 
 /// Finds out whether this run has finished before: with the same input, and an output and an audit
 /// that are still as it left them. Returns its results.
@@ -63,55 +58,6 @@ pub(crate) fn finished(
     spool.map_or(Ok(()), PartialFile::discard)?;
     overwriting::forget_progress(request, index)?;
     Ok(Some(RunResults { counts, failed: again.failed }))
-}
-
-/// The input as it is now.
-pub(super) struct Again {
-    /// The ids and texts of its records.
-    pub(super) input: DedupInput,
-    /// All fields of them.
-    records: RecordsHash,
-    /// The number of bad records.
-    failed: u64,
-}
-
-impl Again {
-    /// Whether a run had the same input, with all fields of its records.
-    fn is_of(&self, request: &Request<'_>, index: &Index, run: &DedupRun) -> Result<bool, Failure> {
-        let input = run.judged();
-        Ok(self.input == input && has_same_fields(request.args, index, input, self.records)?)
-    }
-}
-
-/// Reads the input to compare it with that of a run.
-pub(super) fn read_again(request: &Request<'_>) -> Result<Again, Failure> {
-    let (mut input, mut read, mut failed) = (DedupInput::default(), RecordsHash::default(), 0);
-    let records =
-        request.args.records(request.targets, &request.settings, Purpose::Compare, true)?;
-    let is_ordered = request.args.keep.is_ordered();
-    let mut preferred = Preferred::new();
-    let progress = ProgressBar::new(request.global, records.expected_bytes);
-    let mut progress = progress.named("comparing the input with that of the earlier run");
-    for parsed in records {
-        failed += parsed.failed;
-        progress.add(parsed.records(), parsed.bytes);
-        for incoming in parsed.good {
-            read.add(incoming.hash);
-            match is_ordered {
-                true => preferred.add(incoming)?,
-                false => input.add(&incoming.document),
-            }
-        }
-    }
-    for incoming in preferred.sorted(request.settings.weighted)? {
-        input.add(&incoming?.document);
-    }
-    progress.finish();
-    if interrupt::asked() {
-        let index = request.args.index.display();
-        return Err(anyhow!("{index}: interrupted; nothing was changed").into());
-    }
-    Ok(Again { input, records: read, failed })
 }
 
 /// Returns the file that has kept a printed audit for an interrupted run, if it is there, and
@@ -209,11 +155,4 @@ pub(crate) fn complete(
         .into());
     }
     Ok(None)
-}
-
-/// Deletes the stored progress of a completed run from the index.
-pub(crate) fn forget(index: &Index, run: DedupRun) -> Result<(), Failure> {
-    let mut txn = index.begin_write()?;
-    run.finish(&mut txn)?;
-    Ok(txn.commit()?)
 }

@@ -16,6 +16,7 @@ mod lifecycle;
 pub(crate) mod options;
 mod overwriting;
 mod preferred;
+mod read_again;
 mod records_hash;
 mod removal;
 mod repeated_stream;

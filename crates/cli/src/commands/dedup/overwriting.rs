@@ -2,10 +2,10 @@
 //! out what is known: records that it has kept are in its index, so no later run would keep them.
 
 use crate::commands::dedup::circumstances::Circumstances;
-use crate::commands::dedup::completion::read_again;
 use crate::commands::dedup::kept_before::{
     self, KeptBefore, key_of_output, would_lose, would_lose_by_going_on,
 };
+use crate::commands::dedup::read_again::read_again;
 use crate::commands::dedup::request::Request;
 use crate::commands::dedup::run_notes::RunNotes;
 use crate::commands::outputs::choices::choices_path;
