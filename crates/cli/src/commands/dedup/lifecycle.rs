@@ -10,6 +10,7 @@ use crate::commands::dedup::reporting;
 use crate::commands::dedup::request::Request;
 use crate::commands::dedup::run_notes::RunNotes;
 use crate::commands::dedup::summary::{Ended, Replaced, Summary, sum_up};
+use crate::commands::dedup::unfinished_outputs;
 use crate::commands::outputs::targets::Targets;
 use crate::report::Histogram;
 use crate::run::ending::Ending;
@@ -86,7 +87,7 @@ fn earlier(request: &mut Request<'_>, index: Option<&Index>) -> Result<Earlier, 
         let run = DedupRun::resume(&index.begin_write()?, &request.key)?;
         request.may_replace = run.as_ref().is_some_and(|run| RunNotes::of(run).may_replace);
         if let Some(run) = &run {
-            overwriting::check_others(request, index, run)?;
+            unfinished_outputs::check_others(request, index, run)?;
         }
         match run {
             Some(run) if run.is_judged() => {

@@ -24,4 +24,5 @@ mod reporting;
 mod request;
 mod run_notes;
 mod summary;
+mod unfinished_outputs;
 mod write_chosen;
