@@ -5,6 +5,7 @@ use crate::commands::dedup::counts::Counts;
 use crate::commands::dedup::deduplication::Deduplication;
 use crate::commands::dedup::input_record::InputRecord;
 use crate::commands::dedup::kept_before::would_lose;
+use crate::commands::dedup::overwriting;
 use crate::commands::dedup::reporting;
 use crate::commands::dedup::request::Request;
 use crate::commands::dedup::write_chosen;
@@ -12,6 +13,7 @@ use crate::commands::outputs::kept::Kept;
 use crate::commands::outputs::partial_file::PartialFile;
 use crate::report::{Findings, Histogram};
 use crate::run::failure::Failure;
+use crate::run::opening;
 use crate::run::records::Source;
 use crate::terminal::interrupt;
 use crate::terminal::output::count;
@@ -50,7 +52,7 @@ impl<'a> ActiveRun<'a> {
             Some(index) => index,
             None => {
                 request.targets.try_out()?;
-                request.create()?
+                create(request)?
             }
         };
         // This call checks the settings, so it runs before anything is written.
@@ -212,6 +214,16 @@ impl Deduplication<'_> {
         self.audit.discard()?;
         forget(index, run?)
     }
+}
+
+/// Creates the index. If another process has created it meanwhile, opens it, unless that process
+/// has run the same command.
+fn create(request: &Request<'_>) -> Result<Index, Failure> {
+    let (index, is_new) = opening::create(request.global, request.place, &request.settings)?;
+    if !is_new {
+        overwriting::check_created(request, &index)?;
+    }
+    Ok(index)
 }
 
 /// Deletes the stored progress of a run from the index.

@@ -2,7 +2,6 @@
 
 use crate::commands::dedup::kept_before::KeptBefore;
 use crate::commands::dedup::options::Dedup;
-use crate::commands::dedup::overwriting;
 use crate::commands::dedup::run_notes::RunNotes;
 use crate::commands::outputs::choices::Choices;
 use crate::commands::outputs::kept::Kept;
@@ -10,7 +9,6 @@ use crate::commands::outputs::partial_file::LengthAndHash;
 use crate::commands::outputs::targets::Targets;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
-use crate::run::opening;
 use crate::run::resume_key::ResumeKey;
 use std::path::Path;
 use std::time::Instant;
@@ -109,16 +107,6 @@ impl Request<'_> {
             }
             _ => Kept::resume(self.targets.out.as_ref(), content),
         }
-    }
-
-    /// Creates the index. If another process has created it meanwhile, opens it, unless that
-    /// process has run the same command.
-    pub(crate) fn create(&self) -> Result<Index, Failure> {
-        let (index, is_new) = opening::create(self.global, self.place, &self.settings)?;
-        if !is_new {
-            overwriting::check_created(self, &index)?;
-        }
-        Ok(index)
     }
 
     /// Remembers that the run was stopped because it would replace too much.
