@@ -1,5 +1,6 @@
 //! What a run of `dedup` makes with its first good record: the index, its outputs, its progress.
 
+use crate::commands::dedup::audit_lines::RunAudit;
 use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::counts::Counts;
 use crate::commands::dedup::deduplication::Deduplication;
@@ -177,7 +178,8 @@ impl<'a> ActiveRun<'a> {
             deduplication.kept.committed()?;
             return Ok((deduplication.counts, None));
         }
-        let Deduplication { kept, mut audit, run, counts, similarities, .. } = deduplication;
+        let Deduplication { kept, audit, run, counts, .. } = deduplication;
+        let RunAudit { lines: mut audit, similarities, .. } = audit;
         if let Some(findings) = reporting::of_audit(request, &index, &mut audit, &counts)? {
             report(&counts, findings)?;
         }
@@ -211,7 +213,7 @@ impl Deduplication<'_> {
         // That is what the index knows already of a run that has committed nothing.
         let run = if committed { Ok(run?) } else { run };
         self.kept.discard()?;
-        self.audit.discard()?;
+        self.audit.lines.discard()?;
         forget(index, run?)
     }
 }

@@ -1,8 +1,9 @@
-//! What the audit of `dedup` says of a record, and the counts that follow from it.
+//! What the audit of `dedup` says of a record.
 
-use crate::commands::dedup::deduplication::Deduplication;
+use crate::commands::dedup::options::Dedup;
 use crate::commands::dedup::removal::Remove;
-use crate::commands::outputs::audit::{known_values, passages_of};
+use crate::commands::outputs::audit::{Audit, known_values, passages_of};
+use crate::report::Histogram;
 use crate::run::failure::Failure;
 use crate::terminal::output::likeness;
 use serde_json::Value;
@@ -11,15 +12,21 @@ use twindex::{Match, Outcome};
 /// A record of which the audit may tell.
 pub(super) struct AuditedRecord<'a> {
     pub(super) id: &'a str,
-    /// The bytes of its text.
-    pub(super) bytes: u64,
     /// Where it is in the input, if each line says so.
     pub(super) place: Option<String>,
     /// Its text, if each line has it.
     pub(super) text: Option<String>,
 }
 
-impl Deduplication<'_> {
+/// The audit of a run.
+pub(crate) struct RunAudit<'a> {
+    pub(crate) args: &'a Dedup,
+    pub(crate) lines: Audit,
+    /// The similarities of what this process removed; `None` if an interrupted run removed some.
+    pub(crate) similarities: Option<Histogram>,
+}
+
+impl RunAudit<'_> {
     /// Writes a line to the audit if the record was removed, changed or spared.
     pub(super) fn tell(
         &mut self,
@@ -28,13 +35,8 @@ impl Deduplication<'_> {
     ) -> Result<(), Failure> {
         match outcome {
             Outcome::Duplicate { of, against } => self.tell_similar(record, of, *against, false),
-            Outcome::Spared { of, against, .. } => {
-                self.counts.spared += 1;
-                self.tell_similar(record, of, *against, true)
-            }
-            Outcome::Cut { known, text, .. } => {
-                self.counts.cut += 1;
-                self.counts.cut_bytes += record.bytes.saturating_sub(text.len() as u64);
+            Outcome::Spared { of, against, .. } => self.tell_similar(record, of, *against, true),
+            Outcome::Cut { known, .. } => {
                 let values = known_values(record.id, known.share(), passages_of(known), true);
                 self.line(record, values, None)
             }
@@ -54,7 +56,7 @@ impl Deduplication<'_> {
         against: Option<usize>,
         kept: bool,
     ) -> Result<(), Failure> {
-        if self.request.args.removal.remove.is_by_passages() {
+        if self.args.removal.remove.is_by_passages() {
             // The record came before, as it is.
             let values = known_values(record.id, of.similarity, Value::Array(Vec::new()), kept);
             return self.line(record, values, None);
@@ -71,7 +73,7 @@ impl Deduplication<'_> {
 
     /// Writes the line of a record whose text came before in this run, with the same id.
     pub(super) fn tell_copy(&mut self, record: AuditedRecord<'_>) -> Result<(), Failure> {
-        if self.request.args.removal.remove.is_by_passages() {
+        if self.args.removal.remove.is_by_passages() {
             let values = known_values(record.id, 1.0, Value::Array(Vec::new()), false);
             return self.line(record, values, None);
         }
@@ -88,11 +90,11 @@ impl Deduplication<'_> {
         values: impl IntoIterator<Item = Value>,
         against: Option<usize>,
     ) -> Result<(), Failure> {
-        let others = &self.request.args.against;
+        let others = &self.args.against;
         let name = against.and_then(|at| others.get(at)).map(|path| path.display().to_string());
         let against = (!others.is_empty()).then(|| name.map_or(Value::Null, Value::from));
         let (place, text) = (record.place.map(Value::from), record.text.map(Value::from));
-        self.audit.line(values.into_iter().chain(place).chain(against).chain(text))
+        self.lines.line(values.into_iter().chain(place).chain(against).chain(text))
     }
 
     fn removed_at(&mut self, similarity: f64) {
@@ -103,7 +105,7 @@ impl Deduplication<'_> {
 
     /// The values that only the audit of `--remove contained` has.
     fn if_contained(&self, share: f64, kept: bool) -> Vec<Value> {
-        match self.request.args.removal.remove {
+        match self.args.removal.remove {
             Remove::Contained => vec![likeness(share, true), kept.into()],
             _ => Vec::new(),
         }

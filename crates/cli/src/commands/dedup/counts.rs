@@ -1,5 +1,7 @@
 //! The counts of a run of `dedup`: what became of its records.
 
+use twindex::Outcome;
+
 /// The outcomes so far. All but [`limited`](Self::limited) are stored with the progress of a run.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Counts {
@@ -19,6 +21,19 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
+    /// Counts a record that was spared, or of which passages were cut out. `bytes` are those of its
+    /// text before.
+    pub(super) fn add_spared_or_cut(&mut self, outcome: &Outcome, bytes: u64) {
+        match outcome {
+            Outcome::Spared { .. } => self.spared += 1,
+            Outcome::Cut { text, .. } => {
+                self.cut += 1;
+                self.cut_bytes += bytes.saturating_sub(text.len() as u64);
+            }
+            _ => {}
+        }
+    }
+
     /// The records that were not in the index and are now.
     pub(crate) const fn inserted(&self) -> u64 {
         self.added + self.replaced

@@ -1,6 +1,6 @@
 //! One run of `dedup`: judges each record, writes or audits it, and stores the progress.
 
-use crate::commands::dedup::audit_lines::AuditedRecord;
+use crate::commands::dedup::audit_lines::{AuditedRecord, RunAudit};
 use crate::commands::dedup::circumstances::Circumstances;
 use crate::commands::dedup::counts::Counts;
 use crate::commands::dedup::input_record::InputRecord;
@@ -30,10 +30,8 @@ pub(crate) struct Deduplication<'a> {
     pub(crate) request: &'a Request<'a>,
     pub(crate) run: DedupRun,
     pub(crate) kept: Kept,
-    pub(crate) audit: Audit,
+    pub(crate) audit: RunAudit<'a>,
     pub(crate) counts: Counts,
-    /// The similarities of what this process removed; `None` if an interrupted run removed some.
-    pub(crate) similarities: Option<Histogram>,
     /// The hash of all records of the input, once they were read.
     pub(crate) records: RecordsHash,
     /// The number of its records that were bad.
@@ -84,19 +82,15 @@ impl<'a> Deduplication<'a> {
         if resumes && !is_allowed {
             guard.refuse_again(&args.index)?;
         }
+        let is_read = args.report.is_some();
+        let lines = Audit::begin(global, targets, args.audit_columns(), audit, is_read)?;
+        let similarities = (!resumes).then(Histogram::new);
         Ok(Self {
             request,
             kept,
-            audit: Audit::begin(
-                global,
-                targets,
-                args.audit_columns(),
-                audit,
-                args.report.is_some(),
-            )?,
+            audit: RunAudit { args, lines, similarities },
             guard,
             counts,
-            similarities: (!resumes).then(Histogram::new),
             run,
             records: RecordsHash::default(),
             failed: 0,
@@ -207,8 +201,8 @@ impl<'a> Deduplication<'a> {
             let done = outcome.inserted();
             if record.is_copy && done == Some(Inserted::Unchanged) {
                 self.counts.duplicates += 1;
-                let Judged { bytes, place, text, .. } = record;
-                self.tell_copy(AuditedRecord { id: &id, bytes, place, text })?;
+                let Judged { place, text, .. } = record;
+                self.audit.tell_copy(AuditedRecord { id: &id, place, text })?;
                 continue;
             }
             if let Outcome::Duplicate { of, against: None } = &outcome {
@@ -232,8 +226,9 @@ impl<'a> Deduplication<'a> {
             }
             let is_left_out = args.skip_known && done == Some(Inserted::Unchanged);
             if !is_left_out {
-                let Judged { bytes, place, text, .. } = record;
-                self.tell(AuditedRecord { id: &id, bytes, place, text }, &outcome)?;
+                self.counts.add_spared_or_cut(&outcome, record.bytes);
+                let Judged { place, text, .. } = record;
+                self.audit.tell(AuditedRecord { id: &id, place, text }, &outcome)?;
             }
         }
         if args.touch {
@@ -273,7 +268,7 @@ impl<'a> Deduplication<'a> {
         }
         (self.in_batch, self.bytes_in_batch) = (0, 0);
         self.counts.limited += txn.limited();
-        let (kept, audit) = (self.kept.sync(judged)?, self.audit.sync()?);
+        let (kept, audit) = (self.kept.sync(judged)?, self.audit.lines.sync()?);
         if let (Some(kept), Some(audit)) = (kept, audit) {
             let (counts, may_replace) = (self.counts, self.request.may_replace);
             let notes = RunNotes { kept, audit, counts, may_replace, refused: false }.encode();
