@@ -191,7 +191,7 @@ impl<'a> ActiveRun<'a> {
             kept => kept.finish()?,
         };
         request.targets.deliver()?;
-        if request.targets.output_file().is_some() {
+        if request.targets.can_resume() {
             request.end(&index, run, content, now.and_then(|now| now.key))?;
         }
         spool.map_or(Ok(()), PartialFile::discard)?;
@@ -206,9 +206,9 @@ impl Deduplication<'_> {
     fn discard(self, index: &Index, committed: bool) -> Result<(), Failure> {
         // If the process is killed now, what is left of the files is that of a run that has judged
         // nothing, so the next run replaces it.
-        let run = match self.request.targets.output_file() {
-            Some(_) => self.request.begin(index),
-            None => Ok(self.run),
+        let run = match self.request.targets.can_resume() {
+            true => self.request.begin(index),
+            false => Ok(self.run),
         };
         // That is what the index knows already of a run that has committed nothing.
         let run = if committed { Ok(run?) } else { run };

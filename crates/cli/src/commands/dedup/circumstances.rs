@@ -23,7 +23,7 @@ pub(crate) struct Circumstances {
 impl Circumstances {
     /// Looks at all files of the input, and at the other indexes.
     pub(crate) fn of(request: &Request<'_>) -> Self {
-        let found = request.targets.output_file().and_then(|_| files(request));
+        let found = if request.targets.can_resume() { files(request) } else { None };
         match found {
             Some((files, lengths)) => Self { lengths: Some(lengths), key: key(request, files) },
             None => Self { lengths: None, key: None },

@@ -97,7 +97,7 @@ pub(crate) fn complete(
     report: impl FnOnce(&RunResults, Findings) -> Result<(), Failure>,
 ) -> Result<Option<RunResults>, Failure> {
     let Request { args, targets, .. } = *request;
-    let (Some(target), Some(out)) = (&targets.out, targets.output_file()) else { return Ok(None) };
+    let (Some(target), Some(out)) = (&targets.out, targets.resume_file()) else { return Ok(None) };
     let Some(spool) = targets.spool() else { return Ok(None) };
     let before = overwriting::more_before(request, index, &run)?;
     if let Some(before) = before {

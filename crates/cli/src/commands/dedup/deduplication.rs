@@ -64,7 +64,7 @@ impl<'a> Deduplication<'a> {
     ) -> Result<Self, Failure> {
         let Request { global, args, targets, ref key, .. } = *request;
         let resumes = interrupted.is_some();
-        let (run, kept, audit) = match (interrupted, targets.output_file(), targets.spool()) {
+        let (run, kept, audit) = match (interrupted, targets.resume_file(), targets.spool()) {
             (Some(run), Some(file), Some(spool)) => {
                 let RunNotes { kept, audit, .. } = RunNotes::of(&run);
                 let changed = |file| changed_error(&partial_path(file));

@@ -83,7 +83,7 @@ pub(super) fn run<'a>(
 fn earlier(request: &mut Request<'_>, index: Option<&Index>) -> Result<Earlier, Failure> {
     let Some(index) = index else { return Ok(Earlier::Nothing) };
     let args = request.args;
-    if request.targets.output_file().is_some() && !args.restart {
+    if request.targets.can_resume() && !args.restart {
         let run = DedupRun::resume(&index.begin_write()?, &request.key)?;
         request.may_replace = run.as_ref().is_some_and(|run| RunNotes::of(run).may_replace);
         if let Some(run) = &run {
@@ -163,7 +163,7 @@ fn judge(
     progress.finish();
     if interrupted {
         judged.summary.print(global);
-        let again = match (args.dry_run, outputs.output_file().is_some()) {
+        let again = match (args.dry_run, outputs.can_resume()) {
             (true, _) => "nothing was changed",
             (false, true) => "run the same command again to go on",
             (false, false) => "what was kept of them is in the index",

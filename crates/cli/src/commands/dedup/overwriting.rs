@@ -146,7 +146,7 @@ pub(crate) fn check_completion(
 /// if that run was killed before it could do so.
 pub(crate) fn forget_progress(request: &Request<'_>, index: &Index) -> Result<(), Failure> {
     let targets = request.targets;
-    let (Some(out), Some(spool)) = (targets.output_file(), targets.spool()) else { return Ok(()) };
+    let (Some(out), Some(spool)) = (targets.resume_file(), targets.spool()) else { return Ok(()) };
     let Some(before) = kept_before::stored(request.args, index)? else { return Ok(()) };
     // A run that has judged all its records and was killed before its end still needs it.
     let interrupted = DedupRun::interrupted(&index.begin_write()?)?;

@@ -91,7 +91,7 @@ impl Request<'_> {
     pub(crate) fn create_kept(&self) -> Result<Kept, Failure> {
         match &self.targets.out {
             Some(_) if self.args.keep.is_ordered() && self.targets.writes() => {
-                let choices = Choices::create(self.targets.output_file().as_deref())?;
+                let choices = Choices::create(self.targets.resume_file().as_deref())?;
                 Ok(Kept::Choices(Box::new(choices)))
             }
             out => Kept::create(out.as_ref()),
@@ -100,7 +100,7 @@ impl Request<'_> {
 
     /// Continues the output of an interrupted run; `None` if it has changed.
     pub(crate) fn resume_kept(&self, content: LengthAndHash) -> Result<Option<Kept>, Failure> {
-        match self.targets.output_file() {
+        match self.targets.resume_file() {
             Some(file) if self.args.keep.is_ordered() => {
                 let choices = Choices::resume(&file, content)?;
                 Ok(choices.map(|choices| Kept::Choices(Box::new(choices))))

@@ -89,12 +89,17 @@ impl Targets {
 
     /// Returns the file from which a later run can resume the output: the output itself, or what
     /// tells the state of a folder.
-    pub(crate) fn output_file(&self) -> Option<PathBuf> {
+    pub(crate) fn resume_file(&self) -> Option<PathBuf> {
         match self.out.as_ref()? {
             Target::File(path) => Some(path.clone()),
             Target::Folder(folder) => Some(state_path(&folder.path)),
             Target::Stream(_) | Target::Nowhere => None,
         }
+    }
+
+    /// Whether a later run can resume the output.
+    pub(crate) fn can_resume(&self) -> bool {
+        self.resume_file().is_some()
     }
 
     /// Copies the complete output to its address, if it has one.
@@ -114,7 +119,7 @@ impl Targets {
     pub(crate) fn forget_progress(&self) -> Result<(), Failure> {
         // Choices come last: whoever finds them knows that the state is of the same run.
         self.folder().map_or(Ok(()), forget_state)?;
-        let Some(output) = self.output_file() else { return Ok(()) };
+        let Some(output) = self.resume_file() else { return Ok(()) };
         let chosen = partial_path(&choices_path(&output));
         match fs::remove_file(&chosen) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -168,7 +173,7 @@ impl Targets {
 
     /// Fails if a file cannot be created. Leaves none, and leaves a partial file that is there.
     pub(crate) fn try_out(&self) -> Result<(), Failure> {
-        let files = self.output_file().into_iter().chain(self.spool());
+        let files = self.resume_file().into_iter().chain(self.spool());
         let files = files.filter(|file| check_folder_above(file).is_ok());
         let mut files = files.filter(|file| !partial_path(file).exists());
         files.try_for_each(|file| PartialFile::create(&file)?.discard())
@@ -208,7 +213,7 @@ impl Targets {
     pub(crate) fn spool(&self) -> Option<PathBuf> {
         match &self.audit {
             Some(Target::File(path)) => Some(path.clone()),
-            _ => self.output_file().map(|out| with_suffix(&out, ".removed")),
+            _ => self.resume_file().map(|out| with_suffix(&out, ".removed")),
         }
     }
 
@@ -219,7 +224,7 @@ impl Targets {
 
     /// Returns all files that the run may write, under their temporary and final names.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let out = self.output_file();
+        let out = self.resume_file();
         let rows = out.as_deref().filter(|out| ColumnFormat::of(out).is_some()).map(spool_path);
         let chosen = out.as_deref().map(choices_path);
         let named = out.into_iter().chain(self.spool()).chain(rows).chain(chosen);
@@ -230,7 +235,7 @@ impl Targets {
     /// out of the input, and replaced.
     pub(crate) fn among(&self, paths: &[PathBuf]) -> Option<PathBuf> {
         let audit = self.spool().filter(|_| self.audit_is_file());
-        let mut files = self.output_file().into_iter().chain(audit);
+        let mut files = self.resume_file().into_iter().chain(audit);
         files.find(|file| file.is_file() && is_among(file, paths))
     }
 
