@@ -198,7 +198,7 @@ impl<'a> Screening<'a> {
             counts.failed += failed;
             messages.iter().for_each(|message| self.progress.say(message));
             if source.head.is_some() || !good.is_empty() {
-                kept::check(targets.out.as_ref(), &source)?;
+                kept::check(&targets.out, &source)?;
             }
             if sources.last().is_none_or(|last| !last.is_like(&source)) {
                 sources.push(source);
@@ -320,7 +320,7 @@ struct Writing<'a> {
 
 impl<'a> Writing<'a> {
     fn begin(global: &GlobalOptions, args: &'a Screen, targets: &Targets) -> Result<Self, Failure> {
-        let kept = Kept::create(targets.out.as_ref())?;
+        let kept = Kept::create(&targets.out)?;
         let audit = Audit::begin(global, targets, KNOWN_COLUMNS.to_vec(), None, false)?;
         Ok(Self { args, kept, audit, in_batch: 0 })
     }

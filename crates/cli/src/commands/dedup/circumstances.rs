@@ -57,7 +57,7 @@ fn key(request: &Request<'_>, files: u64) -> Option<ResumeKey> {
     let Request { args, targets, .. } = *request;
     match (&targets.out, &targets.delivery) {
         _ if args.paths.iter().any(|path| is_remote(path)) => return None,
-        (Some(Target::File(_)), _) | (Some(Target::Folder(_)), None) => {}
+        (Target::File(_), _) | (Target::Folder(_), None) => {}
         _ => return None,
     }
     let mut key = ResumeKey::default().with("files", files.to_le_bytes());

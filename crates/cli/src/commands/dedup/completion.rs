@@ -31,9 +31,7 @@ pub(crate) fn finished(
     index: &Index,
 ) -> Result<Option<RunResults>, Failure> {
     let Request { args, targets, .. } = *request;
-    let (Some(out), Some(spool)) = (&targets.out, targets.spool()) else {
-        return Ok(None);
-    };
+    let Some(spool) = targets.spool() else { return Ok(None) };
     if args.restart || DedupRun::last_finished(&index.begin_write()?, &request.key)?.is_none() {
         return Ok(None);
     }
@@ -44,7 +42,7 @@ pub(crate) fn finished(
     let audit = !targets.audit_is_file() || PartialFile::is_complete(&spool, audit_content)?;
     let kept = match &targets.delivery {
         Some(delivery) => delivery.is_there(kept_content)?,
-        None => kept::is_complete(out, kept_content)?,
+        None => kept::is_complete(&targets.out, kept_content)?,
     };
     if !audit || !kept {
         return Ok(None);
@@ -97,8 +95,9 @@ pub(crate) fn complete(
     report: impl FnOnce(&RunResults, Findings) -> Result<(), Failure>,
 ) -> Result<Option<RunResults>, Failure> {
     let Request { args, targets, .. } = *request;
-    let (Some(target), Some(out)) = (&targets.out, targets.resume_file()) else { return Ok(None) };
-    let Some(spool) = targets.spool() else { return Ok(None) };
+    let (Some(out), Some(spool)) = (targets.resume_file(), targets.spool()) else {
+        return Ok(None);
+    };
     let before = overwriting::more_before(request, index, &run)?;
     if let Some(before) = before {
         overwriting::check_completion(request, before, &run)?;
@@ -109,7 +108,7 @@ pub(crate) fn complete(
         false => true,
     };
     let complete = || match request.args.keep.is_ordered() {
-        false => kept::complete(target, kept_content),
+        false => kept::complete(&targets.out, kept_content),
         true => match Choices::resume(&out, kept_content)? {
             Some(choices) => write_chosen::write(request, choices, before),
             None => Ok(None),

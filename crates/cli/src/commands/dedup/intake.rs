@@ -6,6 +6,7 @@ use crate::commands::dedup::preferred::{InPreference, Preferred};
 use crate::commands::dedup::records_hash::RecordsHash;
 use crate::commands::dedup::request::Request;
 use crate::commands::outputs::kept::{self, Kept};
+use crate::commands::outputs::targets::Target;
 use crate::run::failure::Failure;
 use crate::run::records::{Records, Source};
 use crate::run::short_texts::ShortTexts;
@@ -91,7 +92,7 @@ impl<'a> Intake<'a> {
             }
             parsed.messages.iter().for_each(|message| progress.say(message));
             if parsed.source.head.is_some() || !parsed.good.is_empty() {
-                kept::check(self.request.targets.out.as_ref(), &parsed.source)?;
+                kept::check(&self.request.targets.out, &parsed.source)?;
             }
             if self.sources.last().is_none_or(|last| !last.is_like(&parsed.source)) {
                 self.sources.push(parsed.source);
@@ -124,13 +125,13 @@ impl<'a> Intake<'a> {
         let Request { args, targets, settings, .. } = self.request;
         let mut preferred = Preferred::new();
         // One output takes records of one format, which is better known before they are judged.
-        let mut fitting = Kept::create(None)?;
+        let mut fitting = Kept::create(&Target::UnwrittenFile)?;
         for parsed in records {
             let documents = parsed.records();
             self.failed += parsed.failed;
             parsed.messages.iter().for_each(|message| progress.say(message));
             if parsed.source.head.is_some() || !parsed.good.is_empty() {
-                kept::check(targets.out.as_ref(), &parsed.source)?;
+                kept::check(&targets.out, &parsed.source)?;
             }
             for record in parsed.good {
                 self.read.add(record.hash);

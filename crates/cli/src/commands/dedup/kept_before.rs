@@ -39,10 +39,9 @@ pub(crate) struct KeptBefore {
 impl KeptBefore {
     /// Whether the output is that of the run, as far as its progress tells.
     pub(super) fn is_still_there(&self, targets: &Targets) -> Result<bool, Failure> {
-        match (&targets.out, &targets.delivery) {
-            (Some(_), Some(delivery)) => delivery.is_there(self.progress),
-            (Some(out), None) => kept::is_complete(out, self.progress),
-            (None, _) => Ok(false),
+        match &targets.delivery {
+            Some(delivery) => delivery.is_there(self.progress),
+            None => kept::is_complete(&targets.out, self.progress),
         }
     }
 

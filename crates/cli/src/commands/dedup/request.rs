@@ -89,12 +89,12 @@ impl Request<'_> {
 
     /// Starts the output. Of records in an order of preference, it notes which are kept.
     pub(crate) fn create_kept(&self) -> Result<Kept, Failure> {
-        match &self.targets.out {
-            Some(_) if self.args.keep.is_ordered() && self.targets.writes() => {
+        match self.args.keep.is_ordered() && self.targets.writes() {
+            true => {
                 let choices = Choices::create(self.targets.resume_file().as_deref())?;
                 Ok(Kept::Choices(Box::new(choices)))
             }
-            out => Kept::create(out.as_ref()),
+            false => Kept::create(&self.targets.out),
         }
     }
 
@@ -105,7 +105,7 @@ impl Request<'_> {
                 let choices = Choices::resume(&file, content)?;
                 Ok(choices.map(|choices| Kept::Choices(Box::new(choices))))
             }
-            _ => Kept::resume(self.targets.out.as_ref(), content),
+            _ => Kept::resume(&self.targets.out, content),
         }
     }
 

@@ -28,7 +28,7 @@ pub(super) fn write(
     let Request { args, targets, settings, global, .. } = *request;
     let mut chosen = choices.sorted()?;
     let mut next = || chosen.next().transpose().context("a temporary file");
-    let mut kept = Kept::create(targets.out.as_ref())?;
+    let mut kept = Kept::create(&targets.out)?;
     let records = args.records(targets, &settings, Purpose::Write, true)?;
     let progress = ProgressBar::new(global, records.expected_bytes);
     let mut progress = progress.named("writing what is kept");
@@ -63,8 +63,7 @@ pub(super) fn write(
         return Err(differs("the input", unread));
     }
     let content = kept.sync(true)?;
-    if let (Some(before), Some(Target::File(file)), None) =
-        (before, &targets.out, &targets.delivery)
+    if let (Some(before), Target::File(file), None) = (before, &targets.out, &targets.delivery)
         && targets.is_there()?
         && PartialFile::content_of(file)? != content
     {

@@ -63,7 +63,7 @@ impl Delivery {
     }
 
     /// Copies the complete output to its address.
-    pub(crate) fn deliver(&self, target: Option<&Target>) -> Result<(), Failure> {
+    pub(crate) fn deliver(&self, target: &Target) -> Result<(), Failure> {
         let copy = |file: &Path, address: &str| -> Result<(), Failure> {
             let mut open = File::open(file).with_context(|| file.display().to_string())?;
             upload(&mut open, address, interrupt::asked).map_err(|error| {
@@ -75,7 +75,7 @@ impl Delivery {
             })?;
             Ok(())
         };
-        let Some(Target::Folder(folder)) = target else {
+        let Target::Folder(folder) = target else {
             return copy(&self.staged, &self.address);
         };
         let shards = folder.shards.iter().map(|shard| (folder.path.join(&shard.name), shard));

@@ -22,28 +22,25 @@ pub(crate) enum Kept {
 }
 
 impl Kept {
-    /// Starts an output; `None` for one that is not written and takes what a file takes.
-    pub(crate) fn create(target: Option<&Target>) -> Result<Self, Failure> {
+    /// Starts an output.
+    pub(crate) fn create(target: &Target) -> Result<Self, Failure> {
         Ok(match target {
-            None => Self::File(KeptFile::text(OutputWriter::Nowhere)),
-            Some(Target::Nowhere) => Self::Nowhere,
-            Some(Target::File(file)) => Self::File(KeptFile::create(file)?),
-            Some(Target::Folder(folder)) => Self::Folder(Box::new(KeptFolder::create(folder)?)),
-            Some(Target::Stream(path)) => Self::File(KeptFile::text(OutputWriter::stream(path)?)),
+            Target::File(file) => Self::File(KeptFile::create(file)?),
+            Target::Folder(folder) => Self::Folder(Box::new(KeptFolder::create(folder)?)),
+            Target::Stream(path) => Self::File(KeptFile::text(OutputWriter::stream(path)?)),
+            Target::UnwrittenFile => Self::File(KeptFile::text(OutputWriter::Nowhere)),
+            Target::Nowhere => Self::Nowhere,
         })
     }
 
     /// Continues the output that an interrupted run has written; `None` if it has changed.
-    pub(crate) fn resume(
-        target: Option<&Target>,
-        content: LengthAndHash,
-    ) -> Result<Option<Self>, Failure> {
+    pub(crate) fn resume(target: &Target, content: LengthAndHash) -> Result<Option<Self>, Failure> {
         Ok(match target {
-            Some(Target::File(file)) => KeptFile::resume(file, content)?.map(Self::File),
-            Some(Target::Folder(folder)) => {
+            Target::File(file) => KeptFile::resume(file, content)?.map(Self::File),
+            Target::Folder(folder) => {
                 KeptFolder::resume(folder, content)?.map(|kept| Self::Folder(Box::new(kept)))
             }
-            Some(Target::Stream(_) | Target::Nowhere) | None => None,
+            Target::Stream(_) | Target::UnwrittenFile | Target::Nowhere => None,
         })
     }
 
@@ -128,7 +125,7 @@ pub(crate) fn complete(
     match target {
         Target::File(file) => Ok(kept_file::complete(file, content)?.then_some(content)),
         Target::Folder(folder) => kept_folder::complete(folder, content),
-        Target::Stream(_) | Target::Nowhere => Ok(None),
+        Target::Stream(_) | Target::UnwrittenFile | Target::Nowhere => Ok(None),
     }
 }
 
@@ -137,33 +134,32 @@ pub(crate) fn is_complete(target: &Target, content: LengthAndHash) -> Result<boo
     match target {
         Target::File(file) => PartialFile::is_complete(file, content),
         Target::Folder(folder) => kept_folder::is_complete(folder, content),
-        Target::Stream(_) | Target::Nowhere => Ok(false),
+        Target::Stream(_) | Target::UnwrittenFile | Target::Nowhere => Ok(false),
     }
 }
 
 /// Fails if records cannot be written to this output, before anything is made.
-pub(crate) fn check(target: Option<&Target>, source: &Source) -> Result<(), Failure> {
+pub(crate) fn check(target: &Target, source: &Source) -> Result<(), Failure> {
     let schema = match &source.head {
         Some(TableHead::Columns(schema)) => Some(schema),
         _ => None,
     };
     match target {
-        None | Some(Target::Nowhere) => Ok(()),
-        Some(Target::File(file)) => {
+        Target::File(file) => {
             kept_file::check_format(file, source)?;
             kept_file::check(file, schema)
         }
-        Some(Target::Folder(folder)) => {
+        Target::Folder(folder) => {
             match source.file.as_deref().and_then(|file| folder.shard_of(file)) {
                 Some(shard) => kept_file::check(&folder.path.join(&shard.name), schema),
                 None => Ok(()),
             }
         }
-        Some(Target::Stream(path)) if schema.is_some() => Err(anyhow!(
+        Target::Stream(path) if schema.is_some() => Err(anyhow!(
             "{}: rows of Parquet and Arrow are written to files alone; name one with -o",
             path.display()
         )
         .into()),
-        Some(Target::Stream(_)) => Ok(()),
+        Target::Stream(_) | Target::UnwrittenFile | Target::Nowhere => Ok(()),
     }
 }

@@ -28,16 +28,17 @@ pub(crate) enum Target {
     Folder(ShardFolder),
     /// Standard output, a pipe or a device, which the run writes to directly.
     Stream(PathBuf),
-    /// Nothing: a dry run, unless it names a file.
+    /// A file that is not written, as the run is dry: the records must fit into one file.
+    UnwrittenFile,
+    /// Nothing, so records of any format may follow each other.
     Nowhere,
 }
 
 /// Where the kept records and the audit go.
 #[derive(Clone, Debug)]
 pub(crate) struct Targets {
-    /// The output for kept records; `None` in a dry run that names a file: nothing is written, but
-    /// the records must fit into one.
-    pub(crate) out: Option<Target>,
+    /// The output for kept records.
+    pub(crate) out: Target,
     /// The target that `--removed` names; `None` if the run prints the audit or drops it.
     pub(crate) audit: Option<Target>,
     /// Whether the run prints the audit to standard output.
@@ -55,8 +56,10 @@ impl Targets {
         }
         check_report(request)?;
         if request.dry_run {
-            let is_file = request.output.is_some_and(|out| !is_folder(out));
-            let out = (!is_file).then_some(Target::Nowhere);
+            let out = match request.output {
+                Some(out) if !is_folder(out) => Target::UnwrittenFile,
+                _ => Target::Nowhere,
+            };
             return Ok(Self { out, audit: None, printed: true, delivery: None });
         }
         let removed = request.removed.filter(|path| !is_standard_output(path));
@@ -66,9 +69,11 @@ impl Targets {
             return Err(error.into());
         }
         let delivery = Delivery::of(request)?;
-        let out = match &delivery {
-            Some(delivery) => Some(delivery.target()),
-            None => request.output.map(Target::of_output),
+        let out = match (&delivery, request.output) {
+            (Some(delivery), _) => delivery.target(),
+            (None, Some(output)) => Target::of_output(output),
+            // Only a dry run names no output.
+            (None, None) => Target::UnwrittenFile,
         };
         let targets = Self {
             out,
@@ -83,17 +88,17 @@ impl Targets {
     /// Returns the targets of a run that writes no file and only prints the audit, if it is
     /// printed.
     pub(crate) fn without_files(&self) -> Self {
-        let out = Some(Target::Nowhere);
+        let out = Target::Nowhere;
         Self { out, audit: None, printed: self.printed, delivery: None }
     }
 
     /// Returns the file from which a later run can resume the output: the output itself, or what
     /// tells the state of a folder.
     pub(crate) fn resume_file(&self) -> Option<PathBuf> {
-        match self.out.as_ref()? {
+        match &self.out {
             Target::File(path) => Some(path.clone()),
             Target::Folder(folder) => Some(state_path(&folder.path)),
-            Target::Stream(_) | Target::Nowhere => None,
+            Target::Stream(_) | Target::UnwrittenFile | Target::Nowhere => None,
         }
     }
 
@@ -104,7 +109,7 @@ impl Targets {
 
     /// Copies the complete output to its address, if it has one.
     pub(crate) fn deliver(&self) -> Result<(), Failure> {
-        self.delivery.as_ref().map_or(Ok(()), |delivery| delivery.deliver(self.out.as_ref()))
+        self.delivery.as_ref().map_or(Ok(()), |delivery| delivery.deliver(&self.out))
     }
 
     /// Deletes what is needed only until the run has ended: what tells how far the output is, and
@@ -133,19 +138,19 @@ impl Targets {
     pub(crate) fn is_there(&self) -> Result<bool, Failure> {
         let is_there = |file: &Path| file.metadata().is_ok_and(|found| found.len() > 0);
         Ok(match (&self.out, &self.delivery) {
-            (Some(Target::File(_)), Some(delivery)) => delivery.holds_something("")?,
-            (Some(Target::Folder(folder)), Some(delivery)) => {
+            (Target::File(_), Some(delivery)) => delivery.holds_something("")?,
+            (Target::Folder(folder), Some(delivery)) => {
                 let mut there = false;
                 for shard in folder.shards.iter() {
                     there = there || delivery.holds_something(&shard.name)?;
                 }
                 there
             }
-            (Some(Target::File(file)), None) => is_there(file),
-            (Some(Target::Folder(folder)), None) => {
+            (Target::File(file), None) => is_there(file),
+            (Target::Folder(folder), None) => {
                 folder.shards.iter().any(|shard| is_there(&folder.path.join(&shard.name)))
             }
-            (Some(Target::Stream(_) | Target::Nowhere) | None, _) => false,
+            (Target::Stream(_) | Target::UnwrittenFile | Target::Nowhere, _) => false,
         })
     }
 
@@ -154,8 +159,8 @@ impl Targets {
     pub(crate) fn would_replace(&self) -> bool {
         let is_there = |file: &Path| file.metadata().is_ok_and(|found| found.len() > 0);
         match (&self.out, &self.delivery) {
-            (Some(Target::File(file)), None) => is_there(file) && partial_path(file).exists(),
-            (Some(Target::Folder(folder)), None) => {
+            (Target::File(file), None) => is_there(file) && partial_path(file).exists(),
+            (Target::Folder(folder), None) => {
                 let files = folder.shards.iter().map(|shard| folder.path.join(&shard.name));
                 files.skip_while(|file| !partial_path(file).exists()).any(|file| is_there(&file))
             }
@@ -166,7 +171,7 @@ impl Targets {
     /// Returns the output if it is a folder.
     pub(crate) fn folder(&self) -> Option<&Path> {
         match &self.out {
-            Some(Target::Folder(folder)) => Some(&folder.path),
+            Target::Folder(folder) => Some(&folder.path),
             _ => None,
         }
     }
@@ -181,12 +186,12 @@ impl Targets {
 
     /// Whether all records go to one file or stream, or would in a run that is not dry.
     pub(crate) fn is_one(&self) -> bool {
-        !matches!(self.out, Some(Target::Folder(_) | Target::Nowhere))
+        !matches!(self.out, Target::Folder(_) | Target::Nowhere)
     }
 
     /// Whether kept records are written.
     pub(crate) fn writes(&self) -> bool {
-        !matches!(self.out, None | Some(Target::Nowhere))
+        !matches!(self.out, Target::UnwrittenFile | Target::Nowhere)
     }
 
     /// Finds the files of the output, if it is a folder.
@@ -196,11 +201,11 @@ impl Targets {
         inputs: Inputs,
     ) -> Result<(), Failure> {
         match (&self.out, request.output) {
-            (Some(Target::Folder(folder)), _) => {
+            (Target::Folder(folder), _) => {
                 let folder = ShardFolder::find(&folder.path, inputs, request, self)?;
-                self.out = Some(Target::Folder(folder));
+                self.out = Target::Folder(folder);
             }
-            (Some(Target::Nowhere), Some(path)) => {
+            (Target::Nowhere, Some(path)) => {
                 ShardFolder::find(path, inputs, request, self)?;
             }
             _ => {}
