@@ -52,7 +52,7 @@ impl<'a> ActiveRun<'a> {
         let index = match index {
             Some(index) => index,
             None => {
-                request.targets.try_out()?;
+                request.written_targets.try_out()?;
                 create(request)?
             }
         };
@@ -190,12 +190,12 @@ impl<'a> ActiveRun<'a> {
             Kept::Choices(choices) => write_chosen::write(request, *choices, None)?,
             kept => kept.finish()?,
         };
-        request.targets.deliver()?;
-        if request.targets.can_resume() {
+        request.written_targets.deliver()?;
+        if request.written_targets.can_resume() {
             request.end(&index, run, content, now.and_then(|now| now.key))?;
         }
         spool.map_or(Ok(()), PartialFile::discard)?;
-        request.targets.clean_up()?;
+        request.written_targets.clean_up()?;
         Ok((counts, similarities))
     }
 }
@@ -206,7 +206,7 @@ impl Deduplication<'_> {
     fn discard(self, index: &Index, committed: bool) -> Result<(), Failure> {
         // If the process is killed now, what is left of the files is that of a run that has judged
         // nothing, so the next run replaces it.
-        let run = match self.request.targets.can_resume() {
+        let run = match self.request.written_targets.can_resume() {
             true => self.request.begin(index),
             false => Ok(self.run),
         };

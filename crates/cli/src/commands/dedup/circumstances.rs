@@ -23,7 +23,7 @@ pub(crate) struct Circumstances {
 impl Circumstances {
     /// Looks at all files of the input, and at the other indexes.
     pub(crate) fn of(request: &Request<'_>) -> Self {
-        let found = if request.targets.can_resume() { files(request) } else { None };
+        let found = if request.written_targets.can_resume() { files(request) } else { None };
         match found {
             Some((files, lengths)) => Self { lengths: Some(lengths), key: key(request, files) },
             None => Self { lengths: None, key: None },
@@ -35,7 +35,7 @@ impl Circumstances {
 /// empty.
 fn files(request: &Request<'_>) -> Option<(u64, u64)> {
     let (mut files, mut lengths) = (Xxh3::new(), Xxh3::new());
-    let inputs = request.args.inputs(request.outputs, &request.settings);
+    let inputs = request.args.inputs(request.named_targets, &request.settings);
     for found in Finding::new(Arc::new(inputs)) {
         let (path, length) = match found {
             Ok(found) => (found.path.into_os_string().into_encoded_bytes(), found.size?),
@@ -54,7 +54,7 @@ fn files(request: &Request<'_>) -> Option<(u64, u64)> {
 }
 
 fn key(request: &Request<'_>, files: u64) -> Option<ResumeKey> {
-    let Request { args, targets, .. } = *request;
+    let Request { args, written_targets: targets, .. } = *request;
     match (&targets.out, &targets.delivery) {
         _ if args.paths.iter().any(|path| is_remote(path)) => return None,
         (Target::File(_), _) | (Target::Folder(_), None) => {}

@@ -30,7 +30,7 @@ pub(crate) fn finished(
     request: &Request<'_>,
     index: &Index,
 ) -> Result<Option<RunResults>, Failure> {
-    let Request { args, targets, .. } = *request;
+    let Request { args, written_targets: targets, .. } = *request;
     let Some(spool) = targets.spool() else { return Ok(None) };
     if args.restart || DedupRun::last_finished(&index.begin_write()?, &request.key)?.is_none() {
         return Ok(None);
@@ -65,13 +65,13 @@ fn printed_spool(
     audit: LengthAndHash,
     print: bool,
 ) -> Result<Option<PartialFile>, Failure> {
-    let Some(path) = request.targets.spool().filter(|_| !request.targets.audit_is_file()) else {
+    let Request { global, args, written_targets: targets, .. } = *request;
+    let Some(path) = targets.spool().filter(|_| !targets.audit_is_file()) else {
         return Ok(None);
     };
     match PartialFile::resume(&path, audit)? {
         Some(spool) if print => {
-            let columns = request.args.audit_columns();
-            Audit::begin(request.global, request.targets, columns, Some(spool), false)?.finish()
+            Audit::begin(global, targets, args.audit_columns(), Some(spool), false)?.finish()
         }
         spool => Ok(spool),
     }
@@ -94,7 +94,7 @@ pub(crate) fn complete(
     run: DedupRun,
     report: impl FnOnce(&RunResults, Findings) -> Result<(), Failure>,
 ) -> Result<Option<RunResults>, Failure> {
-    let Request { args, targets, .. } = *request;
+    let Request { args, written_targets: targets, .. } = *request;
     let (Some(out), Some(spool)) = (targets.resume_file(), targets.spool()) else {
         return Ok(None);
     };

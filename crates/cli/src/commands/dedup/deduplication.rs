@@ -62,7 +62,7 @@ impl<'a> Deduplication<'a> {
         interrupted: Option<DedupRun>,
         index: &Index,
     ) -> Result<Self, Failure> {
-        let Request { global, args, targets, ref key, .. } = *request;
+        let Request { global, args, written_targets: targets, ref key, .. } = *request;
         let resumes = interrupted.is_some();
         let (run, kept, audit) = match (interrupted, targets.resume_file(), targets.spool()) {
             (Some(run), Some(file), Some(spool)) => {
@@ -130,7 +130,7 @@ impl<'a> Deduplication<'a> {
             true => is_same && self.counts.inserted() < before.records,
             false => {
                 let is_less = is_same && self.counts.inserted() + unchanged < before.records;
-                is_less && before.is_still_there(self.request.targets)?
+                is_less && before.is_still_there(self.request.written_targets)?
             }
         };
         Ok(loses.then_some(*before))

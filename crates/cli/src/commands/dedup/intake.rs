@@ -92,7 +92,7 @@ impl<'a> Intake<'a> {
             }
             parsed.messages.iter().for_each(|message| progress.say(message));
             if parsed.source.head.is_some() || !parsed.good.is_empty() {
-                kept::check(&self.request.targets.out, &parsed.source)?;
+                kept::check(&self.request.written_targets.out, &parsed.source)?;
             }
             if self.sources.last().is_none_or(|last| !last.is_like(&parsed.source)) {
                 self.sources.push(parsed.source);
@@ -122,7 +122,7 @@ impl<'a> Intake<'a> {
         records: Records<InputRecord>,
         progress: &mut ProgressBar,
     ) -> Result<(InPreference, u64), Failure> {
-        let Request { args, targets, settings, .. } = self.request;
+        let Request { args, written_targets: targets, settings, .. } = self.request;
         let mut preferred = Preferred::new();
         // One output takes records of one format, which is better known before they are judged.
         let mut fitting = Kept::create(&Target::UnwrittenFile)?;

@@ -57,7 +57,7 @@ pub(super) fn run<'a>(
     match earlier(&mut request, index.as_ref())? {
         Earlier::Ended(ending) => return Ok(ending),
         Earlier::Finished(results) => {
-            request.targets = silent;
+            request.written_targets = silent;
             finished = Some(results);
         }
         Earlier::Interrupted(run) => interrupted = Some(run),
@@ -83,7 +83,7 @@ pub(super) fn run<'a>(
 fn earlier(request: &mut Request<'_>, index: Option<&Index>) -> Result<Earlier, Failure> {
     let Some(index) = index else { return Ok(Earlier::Nothing) };
     let args = request.args;
-    if request.targets.can_resume() && !args.restart {
+    if request.written_targets.can_resume() && !args.restart {
         let run = DedupRun::resume(&index.begin_write()?, &request.key)?;
         request.may_replace = run.as_ref().is_some_and(|run| RunNotes::of(run).may_replace);
         if let Some(run) = &run {
@@ -146,14 +146,14 @@ fn judge(
     interrupted: Option<DedupRun>,
     finished: Option<RunResults>,
 ) -> Result<Ending, Failure> {
-    let Request { global, args, outputs, settings, threshold, .. } = *request;
+    let Request { global, args, named_targets, settings, threshold, .. } = *request;
     let run = match interrupted {
         Some(run) => Some(ActiveRun::new(request, index.take(), Some(run))?),
         None => None,
     };
     announce_standard_input(global, &args.paths);
     let purpose = Purpose::Judge(settings.sketcher()?);
-    let records = args.records(outputs, &settings, purpose, global.quiet)?;
+    let records = args.records(named_targets, &settings, purpose, global.quiet)?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
     let mut intake = Intake::new(request, index, run)?;
     intake.judge_all(records, &mut progress)?;
@@ -163,7 +163,7 @@ fn judge(
     progress.finish();
     if interrupted {
         judged.summary.print(global);
-        let again = match (args.dry_run, outputs.can_resume()) {
+        let again = match (args.dry_run, named_targets.can_resume()) {
             (true, _) => "nothing was changed",
             (false, true) => "run the same command again to go on",
             (false, false) => "what was kept of them is in the index",

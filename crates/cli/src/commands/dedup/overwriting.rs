@@ -56,7 +56,7 @@ pub(crate) fn check_created(request: &Request<'_>, index: &Index) -> Result<(), 
 /// Fails if the output or the audit is a file in a folder of the input, and no run has written it:
 /// such a file is left out of the input, and would be lost.
 fn check_inputs(request: &Request<'_>, index: Option<&Index>) -> Result<(), Failure> {
-    let Some(file) = request.targets.among(&request.args.paths) else { return Ok(()) };
+    let Some(file) = request.written_targets.among(&request.args.paths) else { return Ok(()) };
     match index.map_or(Ok(None), |index| kept_before::stored(request.args, index))? {
         Some(_) => Ok(()),
         None => Err(anyhow!("{}: is an input; write to another file", file.display()).into()),
@@ -71,7 +71,7 @@ fn check_finished(
     index: &Index,
     goes_on: bool,
 ) -> Result<Option<KeptBefore>, Failure> {
-    let Request { args, targets, .. } = *request;
+    let Request { args, written_targets: targets, .. } = *request;
     // A run that goes on has written files of its folder itself.
     let is_own = goes_on && targets.folder().is_some() && !targets.would_replace();
     if request.may_replace || is_own {
@@ -130,7 +130,7 @@ pub(crate) fn check_completion(
     before: KeptBefore,
     run: &DedupRun,
 ) -> Result<(), Failure> {
-    let Request { args, targets, .. } = *request;
+    let Request { args, written_targets: targets, .. } = *request;
     let RunNotes { kept, counts, .. } = RunNotes::of(run);
     let loses = match &targets.delivery {
         // What is chosen is compared with the output when it is written.
@@ -145,7 +145,7 @@ pub(crate) fn check_completion(
 /// Deletes what has told how far the output of a finished run was, and its copy of a printed audit,
 /// if that run was killed before it could do so.
 pub(crate) fn forget_progress(request: &Request<'_>, index: &Index) -> Result<(), Failure> {
-    let targets = request.targets;
+    let targets = request.written_targets;
     let (Some(out), Some(spool)) = (targets.resume_file(), targets.spool()) else { return Ok(()) };
     let Some(before) = kept_before::stored(request.args, index)? else { return Ok(()) };
     // A run that has judged all its records and was killed before its end still needs it.

@@ -38,7 +38,7 @@ impl Again {
 pub(super) fn read_again(request: &Request<'_>) -> Result<Again, Failure> {
     let (mut input, mut read, mut failed) = (DedupInput::default(), RecordsHash::default(), 0);
     let records =
-        request.args.records(request.targets, &request.settings, Purpose::Compare, true)?;
+        request.args.records(request.written_targets, &request.settings, Purpose::Compare, true)?;
     let is_ordered = request.args.keep.is_ordered();
     let mut preferred = Preferred::new();
     let progress = ProgressBar::new(request.global, records.expected_bytes);

@@ -50,11 +50,12 @@ pub(super) fn of_file(
     index: &Index,
     counts: &Counts,
 ) -> Result<Option<Findings>, Failure> {
-    let (Some(spool), Some(report)) = (request.targets.spool(), &request.args.report) else {
+    let Request { args, written_targets: targets, .. } = *request;
+    let (Some(spool), Some(report)) = (targets.spool(), &args.report) else {
         return Ok(None);
     };
     // The audit that was asked for has its name; any other has it only while a run lasts.
-    let place = match request.targets.audit_is_file() {
+    let place = match targets.audit_is_file() {
         true => spool.clone(),
         false => partial_path(&spool),
     };
@@ -76,7 +77,7 @@ fn gathered(
     removed: &mut dyn RemovedRecords,
     counts: &Counts,
 ) -> Result<Option<Findings>, Failure> {
-    let Request { args, global, outputs, settings, .. } = *request;
+    let Request { args, global, named_targets, settings, .. } = *request;
     if args.report.is_none() {
         return Ok(None);
     }
@@ -85,7 +86,7 @@ fn gathered(
         message(&format!("the report tells no sources by `{field}`: a stream is not read again"));
     }
     let input = is_there.then(|| {
-        let mut inputs = args.inputs(outputs, &settings);
+        let mut inputs = args.inputs(named_targets, &settings);
         args.naming.apply(&mut inputs, true);
         InputReading { inputs, settings, group_field: args.group_field.clone() }
     });

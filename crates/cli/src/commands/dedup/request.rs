@@ -20,9 +20,10 @@ pub(crate) struct Request<'a> {
     pub(crate) start: Instant,
     pub(crate) global: &'a GlobalOptions,
     pub(crate) args: &'a Dedup,
-    pub(crate) targets: &'a Targets,
-    /// The same, also if this run writes none of them: they are no inputs.
-    pub(crate) outputs: &'a Targets,
+    /// Where this run writes: to no file if it only renews the times of a run that has finished.
+    pub(crate) written_targets: &'a Targets,
+    /// What the command names, also if this run writes none of it: such files are no inputs.
+    pub(crate) named_targets: &'a Targets,
     /// Where the index is: in a dry run, a copy.
     pub(crate) place: &'a Path,
     /// The settings of the index, which may not exist yet.
@@ -89,23 +90,23 @@ impl Request<'_> {
 
     /// Starts the output. Of records in an order of preference, it notes which are kept.
     pub(crate) fn create_kept(&self) -> Result<Kept, Failure> {
-        match self.args.keep.is_ordered() && self.targets.writes() {
+        match self.args.keep.is_ordered() && self.written_targets.writes() {
             true => {
-                let choices = Choices::create(self.targets.resume_file().as_deref())?;
+                let choices = Choices::create(self.written_targets.resume_file().as_deref())?;
                 Ok(Kept::Choices(Box::new(choices)))
             }
-            false => Kept::create(&self.targets.out),
+            false => Kept::create(&self.written_targets.out),
         }
     }
 
     /// Continues the output of an interrupted run; `None` if it has changed.
     pub(crate) fn resume_kept(&self, content: LengthAndHash) -> Result<Option<Kept>, Failure> {
-        match self.targets.resume_file() {
+        match self.written_targets.resume_file() {
             Some(file) if self.args.keep.is_ordered() => {
                 let choices = Choices::resume(&file, content)?;
                 Ok(choices.map(|choices| Kept::Choices(Box::new(choices))))
             }
-            _ => Kept::resume(&self.targets.out, content),
+            _ => Kept::resume(&self.written_targets.out, content),
         }
     }
 

@@ -66,7 +66,8 @@ pub(super) fn check_interrupted(
 /// The partial files of the output and of the audit that are there and hold something, and whether
 /// each is that of the audit.
 fn left_by_interrupted(request: &Request<'_>) -> Vec<(PathBuf, bool)> {
-    let (Some(out), Some(spool)) = (request.targets.resume_file(), request.targets.spool()) else {
+    let targets = request.written_targets;
+    let (Some(out), Some(spool)) = (targets.resume_file(), targets.spool()) else {
         return Vec::new();
     };
     let outputs = [spool_path(&out), choices_path(&out), out].map(|place| (place, false));

@@ -25,7 +25,7 @@ pub(super) fn write(
     choices: Choices,
     before: Option<KeptBefore>,
 ) -> Result<Option<LengthAndHash>, Failure> {
-    let Request { args, targets, settings, global, .. } = *request;
+    let Request { args, written_targets: targets, settings, global, .. } = *request;
     let mut chosen = choices.sorted()?;
     let mut next = || chosen.next().transpose().context("a temporary file");
     let mut kept = Kept::create(&targets.out)?;
