@@ -137,7 +137,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Screen) -> Result<Ending, Failu
     interrupt::catch()?;
     let start = Instant::now();
     let most = args.most()?;
-    let mut targets = Targets::of(&args.outputs())?;
+    let mut targets = Targets::resolve(&args.outputs())?;
     if let Some(file) = targets.among(&args.paths) {
         let place = file.display();
         return Err(anyhow!("{place}: is an input; delete it, or write to another file").into());

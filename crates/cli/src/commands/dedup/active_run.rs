@@ -170,7 +170,7 @@ impl<'a> ActiveRun<'a> {
             deduplication.discard(&index, committed)?;
             return Err(would_lose(request.args, before, kept_any));
         }
-        let now = (!interrupted).then(|| Circumstances::of(request));
+        let now = (!interrupted).then(|| Circumstances::gather(request));
         deduplication.store(&mut txn, now.as_ref())?;
         txn.commit()?;
         progress.finish();

@@ -22,7 +22,7 @@ pub(crate) struct Circumstances {
 
 impl Circumstances {
     /// Looks at all files of the input, and at the other indexes.
-    pub(crate) fn of(request: &Request<'_>) -> Self {
+    pub(crate) fn gather(request: &Request<'_>) -> Self {
         let found = if request.written_targets.can_resume() { files(request) } else { None };
         match found {
             Some((files, lengths)) => Self { lengths: Some(lengths), key: key(request, files) },

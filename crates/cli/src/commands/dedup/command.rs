@@ -20,10 +20,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Dedup) -> Result<Ending, Failur
     let start = Instant::now();
     args.removal.check(args.estimate, !args.against.is_empty())?;
     reporting::check(args)?;
-    let mut targets = Targets::of(&args.outputs())?;
+    let mut targets = Targets::resolve(&args.outputs())?;
     args.check_keep()?;
     args.settings.threshold().map(ranges::threshold).transpose()?;
-    let dry_run = args.dry_run.then(|| DryRun::of(global, args)).transpose()?;
+    let dry_run = args.dry_run.then(|| DryRun::copy_index(global, args)).transpose()?;
     let place = dry_run.as_ref().map_or(&args.index, |copy| &copy.index);
     let index = args.open(global, place)?;
     let settings = match &index {

@@ -35,7 +35,7 @@ pub(crate) fn finished(
     if args.restart || DedupRun::last_finished(&index.begin_write()?, &request.key)?.is_none() {
         return Ok(None);
     }
-    let Some(circumstances) = Circumstances::of(request).key else { return Ok(None) };
+    let Some(circumstances) = Circumstances::gather(request).key else { return Ok(None) };
     let run = DedupRun::finished(&index.begin_write()?, &request.key, circumstances)?;
     let Some(run) = run else { return Ok(None) };
     let RunNotes { kept: kept_content, audit: audit_content, counts, .. } = RunNotes::of(&run);
@@ -130,7 +130,7 @@ pub(crate) fn complete(
         report(&results, findings)?;
     }
     let spool = printed_spool(request, audit_content, same)?;
-    let key = Circumstances::of(request).key.filter(|_| same);
+    let key = Circumstances::gather(request).key.filter(|_| same);
     request.end(index, run, Some(content), key)?;
     spool.map_or(Ok(()), PartialFile::discard)?;
     targets.clean_up()?;

@@ -29,7 +29,7 @@ pub(crate) struct DryRun {
 
 impl DryRun {
     /// Copies the index of `args` to a temporary folder. Copies nothing if there is no index yet.
-    pub(crate) fn of(global: &GlobalOptions, args: &Dedup) -> Result<Self, Failure> {
+    pub(crate) fn copy_index(global: &GlobalOptions, args: &Dedup) -> Result<Self, Failure> {
         let (folder, lock) = private_folder().context("a temporary folder")?;
         remove_left(folder.path());
         let index = folder.path().join("trial.twx");

@@ -91,7 +91,7 @@ fn check_finished(
     if before.records == 0 || !targets.is_there()? {
         return Ok(None);
     }
-    let Some(lengths) = Circumstances::of(request).lengths else { return Ok(Some(before)) };
+    let Some(lengths) = Circumstances::gather(request).lengths else { return Ok(Some(before)) };
     let is_file = targets.folder().is_none();
     if is_file && (before.failed > 0 || before.lengths.is_some_and(|before| before != lengths)) {
         // The same records may have come in other files, or others of them may be bad.

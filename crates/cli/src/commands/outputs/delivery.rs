@@ -27,12 +27,13 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// The delivery of the output of a command; `None` if it is written to this machine.
+    /// Prepares to deliver the output of a command, and checks that its address can be written to.
+    /// Returns `None` if the output is written to this machine.
     ///
     /// # Errors
     ///
     /// Fails if the store cannot be reached, or if the address is that of an input.
-    pub(crate) fn of(request: &OutputRequest<'_>) -> Result<Option<Self>, Failure> {
+    pub(crate) fn prepare(request: &OutputRequest<'_>) -> Result<Option<Self>, Failure> {
         let Some(address) = request.output.and_then(address) else { return Ok(None) };
         let is_folder = address.ends_with('/');
         if let Some(input) = request.paths.iter().find(|input| overlap(address, input)) {

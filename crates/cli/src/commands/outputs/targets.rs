@@ -49,7 +49,7 @@ pub(crate) struct Targets {
 
 impl Targets {
     /// Finds the targets of a command, and checks all its paths before it writes anything.
-    pub(crate) fn of(request: &OutputRequest<'_>) -> Result<Self, Failure> {
+    pub(crate) fn resolve(request: &OutputRequest<'_>) -> Result<Self, Failure> {
         let is_here = |path: &&PathBuf| path.as_os_str() != STANDARD_INPUT && !is_remote(path);
         for path in request.paths.iter().filter(is_here) {
             fs::metadata(path).with_context(|| path.display().to_string())?;
@@ -68,7 +68,7 @@ impl Targets {
             let error = anyhow!("standard output cannot take both the output and the audit");
             return Err(error.into());
         }
-        let delivery = Delivery::of(request)?;
+        let delivery = Delivery::prepare(request)?;
         let out = match (&delivery, request.output) {
             (Some(delivery), _) => delivery.target(),
             (None, Some(output)) => Target::of_output(output),
