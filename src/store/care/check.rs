@@ -105,82 +105,116 @@ impl Check<'_, '_, '_> {
     /// that each band should have.
     fn check_documents(&mut self) -> Result<Vec<EntrySum>> {
         let view = self.reader.view();
-        let (fixed, path) = (view.fixed, view.fixed.path);
-        let counters = self.reader.state.counters;
+        let path = view.fixed.path;
         let action = "checking the documents";
         let signatures = self.reader.txn.open_table(SIGNATURES).doing(path, action)?;
         let documents = self.reader.txn.open_table(DOCUMENTS).doing(path, action)?;
         let mut records = documents.iter().doing(path, action)?.peekable();
-        let mut bands = vec![EntrySum::default(); fixed.layout.count()];
+        let mut bands = vec![EntrySum::default(); view.fixed.layout.count()];
         let mut ids: FxHashMap<u64, DocNo> = FxHashMap::default();
         for item in signatures.iter().doing(path, action)? {
-            let (number, row) = item.doing(path, action)?;
+            let (number, signature) = item.doing(path, action)?;
             let doc = DocNo(number.value());
-            while let Some(Ok((other, _))) = records.peek() {
-                if other.value() >= doc.0 {
-                    break;
-                }
-                let place = format!("documents {}", other.value());
-                self.report.add(Invariant::SameRows, place, "it has no signature row");
+            while let Some(Ok((other, _))) = records.peek()
+                && other.value() < doc.0
+            {
+                self.report_lone_row("documents", other.value());
                 records.next();
             }
-            let record = match records.peek() {
-                Some(Ok((other, _))) if other.value() == doc.0 => records.next(),
-                _ => None,
-            };
-            let Some(record) = record else {
-                let place = format!("signatures {}", doc.0);
-                self.report.add(Invariant::SameRows, place, "it has no document record");
+            let is_there = matches!(records.peek(), Some(Ok((other, _))) if other.value() == doc.0);
+            let Some(record) = is_there.then(|| records.next()).flatten() else {
+                self.report_lone_row("signatures", doc.0);
                 continue;
             };
             let (_, record) = record.doing(path, action)?;
             self.report.documents += 1;
             self.watch.advance(1)?;
-            if self.reader.state.tombstones.contains(doc) {
-                let place = format!("dead {}", doc.0);
-                self.report.add(Invariant::Dead, place, "the document still has rows");
-            }
-            if u64::from(doc.0) >= counters.next_doc {
-                let place = format!("signatures {}", doc.0);
-                self.report.add(Invariant::Counters, place, NOT_BELOW_NEXT);
-            }
-            let flushed = u64::from(doc.0) < counters.flushed_upto;
-            match DocumentRecord::decode(record.value(), doc) {
-                Err(fault) => {
-                    self.report.add(Invariant::Records, format!("documents {}", doc.0), fault);
-                }
-                Ok(record) => {
-                    let hash = id_hash(&record.id, fixed.id_key);
-                    self.check_id(doc, &record.id, &mut ids)?;
-                    let ids = bands.get_mut(usize::from(fixed.layout.ids().0));
-                    if let (true, Some(band)) = (flushed, ids) {
-                        band.add((hash, doc));
-                    }
-                }
-            }
-            match decode_signature(row.value(), doc, fixed.lanes) {
-                Err(fault) => {
-                    self.report.add(Invariant::Records, format!("signatures {}", doc.0), fault);
-                }
-                Ok((lanes, size)) if flushed && !size.is_empty() => {
-                    let depth = u32::from(fixed.layout.depth);
-                    let count = usize::from(fixed.layout.bands);
-                    for (band, sum) in bands.iter_mut().take(count).enumerate() {
-                        sum.add((word(lanes, band, depth), doc));
-                    }
-                }
-                Ok(_) => {}
-            }
+            self.check_number(doc);
+            self.check_record(doc, record.value(), &mut ids, &mut bands)?;
+            self.check_signature(doc, signature.value(), &mut bands);
         }
         for record in records {
-            let place = format!("documents {}", record.doing(path, action)?.0.value());
-            self.report.add(Invariant::SameRows, place, "it has no signature row");
+            self.report_lone_row("documents", record.doing(path, action)?.0.value());
         }
-        if self.report.documents != counters.documents {
-            let detail = format!(
-                "it counts {} documents instead of {}",
-                counters.documents, self.report.documents
-            );
+        self.check_count();
+        Ok(bands)
+    }
+
+    /// Reports a row of one of the two tables whose number the other one lacks (invariant 3).
+    fn report_lone_row(&mut self, table: &str, number: u32) {
+        let lacks = match table {
+            "documents" => "it has no signature row",
+            _ => "it has no document record",
+        };
+        self.report.add(Invariant::SameRows, format!("{table} {number}"), lacks);
+    }
+
+    /// Checks that a document with rows is not removed, and has a number that was given.
+    fn check_number(&mut self, doc: DocNo) {
+        if self.reader.state.tombstones.contains(doc) {
+            let place = format!("dead {}", doc.0);
+            self.report.add(Invariant::Dead, place, "the document still has rows");
+        }
+        if u64::from(doc.0) >= self.reader.state.counters.next_doc {
+            let place = format!("signatures {}", doc.0);
+            self.report.add(Invariant::Counters, place, NOT_BELOW_NEXT);
+        }
+    }
+
+    /// Checks a record and its id. Adds the id to its band if the document is in a run.
+    fn check_record(
+        &mut self,
+        doc: DocNo,
+        record: &[u8],
+        ids: &mut FxHashMap<u64, DocNo>,
+        bands: &mut [EntrySum],
+    ) -> Result<()> {
+        let record = match DocumentRecord::decode(record, doc) {
+            Ok(record) => record,
+            Err(fault) => {
+                self.report.add(Invariant::Records, format!("documents {}", doc.0), fault);
+                return Ok(());
+            }
+        };
+        self.check_id(doc, &record.id, ids)?;
+        let fixed = self.reader.view().fixed;
+        let band = bands.get_mut(usize::from(fixed.layout.ids().0));
+        if let (true, Some(band)) = (self.is_flushed(doc), band) {
+            band.add((id_hash(&record.id, fixed.id_key), doc));
+        }
+        Ok(())
+    }
+
+    /// Checks a signature. Adds its words to their bands if the document is in a run.
+    fn check_signature(&mut self, doc: DocNo, row: &[u8], bands: &mut [EntrySum]) {
+        let fixed = self.reader.view().fixed;
+        match decode_signature(row, doc, fixed.lanes) {
+            Err(fault) => {
+                self.report.add(Invariant::Records, format!("signatures {}", doc.0), fault);
+            }
+            Ok((lanes, size)) if self.is_flushed(doc) && !size.is_empty() => {
+                let depth = u32::from(fixed.layout.depth);
+                let count = usize::from(fixed.layout.bands);
+                for (band, sum) in bands.iter_mut().take(count).enumerate() {
+                    sum.add((word(lanes, band, depth), doc));
+                }
+            }
+            Ok(_) => {}
+        }
+    }
+
+    /// Whether the entries of a document are in runs.
+    fn is_flushed(&self, doc: DocNo) -> bool {
+        u64::from(doc.0) < self.reader.state.counters.flushed_upto
+    }
+
+    /// Checks the number of documents, and the numbers of those that were removed.
+    fn check_count(&mut self) {
+        let counters = self.reader.state.counters;
+        let documents = self.report.documents;
+        if documents != counters.documents {
+            let detail =
+                format!("it counts {} documents instead of {documents}", counters.documents);
             self.report.add(Invariant::Counters, "meta state", detail);
         }
         for doc in self.reader.state.tombstones.iter() {
@@ -189,7 +223,6 @@ impl Check<'_, '_, '_> {
                 self.report.add(Invariant::Dead, place, NOT_BELOW_NEXT);
             }
         }
-        Ok(bands)
     }
 
     /// Checks the length of an id, and that no earlier document has it (invariant 7).
