@@ -142,8 +142,8 @@ fn what_a_batch_replaces_hides_no_other_match_beyond_the_limit() {
 
 #[test]
 fn of_equal_matches_that_of_the_first_index_is_told() {
-    let ((_a, a), (_b, b), (_c, c)) = (place(), place(), place());
-    let [a, b, c] = [a, b, c].map(|path| Index::create(place.index()).expect("created"));
+    let place = Place::new();
+    let [a, b, c] = ["a", "b", "c"].map(|name| Index::create(place.path(name)).expect("created"));
     insert(&a, &[("a", TEXT)]);
     insert(&b, &[("b", TEXT)]);
     let others = [a.snapshot().expect("a snapshot"), b.snapshot().expect("a snapshot")];
