@@ -19,7 +19,7 @@ use crate::terminal::numbers::grouped;
 use anyhow::Context;
 use differences::{differences, unmarked};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use shown::{name, preview};
+use shown::{id, name, preview};
 use std::path::Path;
 use twindex::{Overlap, Settings, Shingler};
 
@@ -182,7 +182,7 @@ fn clusters(findings: &Findings) -> Markup {
     let member = |member: &Removed| {
         html! {
             tr {
-                td.id { bdi { (name(&member.id)) } }
+                td.id { (id(&member.id)) }
                 td.number { (four_digits(member.similarity)) }
                 td.preview {
                     @if let Some(text) = findings.texts.removed(&member.id) {
@@ -202,7 +202,7 @@ fn clusters(findings: &Findings) -> Markup {
             details.cluster {
                 summary {
                     span.size { (grouped(*size)) " documents" }
-                    " " span.id { bdi { (name(representative)) } (of_index(index)) }
+                    " " span.id { (id(representative)) (of_index(index)) }
                     @if let Some(text) = text {
                         " " span.preview { bdi { (preview(text)) } }
                     }
@@ -323,7 +323,7 @@ fn pair(
         (Kind::Dedup, false) => "removed",
         (Kind::Clusters, false) => "duplicate",
     };
-    let kept_id = html! { bdi { (name(&pair.of)) } (of_index(pair.against.as_deref())) };
+    let kept_id = html! { (id(&pair.of)) (of_index(pair.against.as_deref())) };
     let (a, b) = match compared {
         Some(compared) => (Some(compared.removed), Some(compared.kept)),
         None => (left.map(unmarked), right.map(unmarked)),
@@ -344,7 +344,7 @@ fn pair(
                 }
             }
             div.sides {
-                (column(fate, html! { bdi { (name(&pair.id)) } }, shares.map(|it| it[0]), a))
+                (column(fate, id(&pair.id), shares.map(|it| it[0]), a))
                 (column("kept", kept_id, shares.map(|it| it[1]), b))
             }
         }
@@ -353,7 +353,7 @@ fn pair(
 
 /// Where a document is, if it is in another index.
 fn of_index(index: Option<&str>) -> Markup {
-    html! { @if let Some(index) = index { " in " bdi { (name(index)) } } }
+    html! { @if let Some(index) = index { " in " (id(index)) } }
 }
 
 /// Whether two texts are not those that have this similarity. An estimate may differ by much.

@@ -2,9 +2,16 @@
 
 use crate::report::reading::beginning;
 use crate::terminal::escape::for_terminal;
+use maud::{Markup, html};
 
 /// The most characters of an id that are shown.
 const LONGEST_ID: usize = 160;
+
+/// The most characters of an id that are told when the pointer rests on it.
+const LONGEST_TITLE: usize = 300;
+
+/// The characters of the name of a source that are the head of a row of numbers.
+const LONGEST_HEAD: usize = 24;
 
 /// A text with its line ends. Other control characters, and those that change the direction of
 /// writing, are shown as escapes. Markup is escaped where the text becomes part of a page.
@@ -14,9 +21,44 @@ pub(super) fn shown(text: &str) -> String {
     lines.join("\n")
 }
 
-/// An id or the name of a file on one line.
+/// An id or the name of a file on one line. Of a long one, both ends are shown: ids that begin
+/// alike differ at their ends.
 pub(super) fn name(id: &str) -> String {
-    cut(id, LONGEST_ID)
+    without_middle(id, LONGEST_ID)
+}
+
+/// An id or the name of a file, with what is not shown of it as its title.
+pub(super) fn id(id: &str) -> Markup {
+    entitled(id, name(id), LONGEST_ID)
+}
+
+/// The end of the name of a source, which is the part that tells it from others.
+pub(super) fn end(id: &str) -> Markup {
+    let start = id.char_indices().rev().nth(LONGEST_HEAD).map(|(at, c)| at + c.len_utf8());
+    let shown = match start {
+        Some(start) => format!("\u{2026}{}", for_terminal(&id[start..])),
+        None => for_terminal(id).into_owned(),
+    };
+    entitled(id, shown, LONGEST_HEAD)
+}
+
+/// What is shown of an id, with a title if it has more characters than are shown.
+fn entitled(id: &str, shown: String, most: usize) -> Markup {
+    let is_cut = beginning(id, most).len() < id.len();
+    let title = is_cut.then(|| without_middle(id, LONGEST_TITLE));
+    html! { bdi title=[title] { (shown) } }
+}
+
+/// A text on one line. If it has more characters than `most`, a sign takes the place of its middle.
+fn without_middle(text: &str, most: usize) -> String {
+    let first = beginning(text, most / 2);
+    let last = most - most / 2 - 1;
+    match text.char_indices().rev().nth(last.saturating_sub(1)) {
+        Some((at, _)) if beginning(text, most).len() < text.len() => {
+            format!("{}\u{2026}{}", for_terminal(first), for_terminal(&text[at..]))
+        }
+        _ => for_terminal(text).into_owned(),
+    }
 }
 
 /// A message on one line. It may name a long path before it says what is wrong.
@@ -51,6 +93,26 @@ mod tests {
         assert_eq!(name("x\ny"), "x\\ny");
         assert_eq!(preview("  one\n two  "), "one two");
         assert_eq!(preview(&"word ".repeat(100)).chars().count(), 151);
-        assert_eq!(name(&"i".repeat(1000)).chars().count(), LONGEST_ID + 1);
+    }
+
+    #[test]
+    fn both_ends_of_a_long_id_are_shown() {
+        let long = format!("{}{}", "é".repeat(500), "z".repeat(500));
+        let shown = format!("{}\u{2026}{}", "é".repeat(80), "z".repeat(79));
+        assert_eq!(name(&long), shown);
+        let title = format!("{}\u{2026}{}", "é".repeat(150), "z".repeat(149));
+        assert_eq!(id(&long).into_string(), format!("<bdi title=\"{title}\">{shown}</bdi>"));
+        for whole in ["", "short", &"i".repeat(LONGEST_ID)] {
+            assert_eq!(id(whole).into_string(), format!("<bdi>{whole}</bdi>"));
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_source_is_the_head_of_its_row() {
+        assert_eq!(end("day-1.jsonl").into_string(), "<bdi>day-1.jsonl</bdi>");
+        let (path, last) = ("folder/".repeat(9), "twenty-four-characters.x");
+        let found = end(&format!("{path}{last}")).into_string();
+        assert_eq!(found, format!("<bdi title=\"{path}{last}\">\u{2026}{last}</bdi>"));
+        assert_eq!(end(last).into_string(), format!("<bdi>{last}</bdi>"));
     }
 }

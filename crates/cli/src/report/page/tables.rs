@@ -1,6 +1,6 @@
 //! The tables of a report: thresholds, sources, failures and settings.
 
-use super::shown::{message, name};
+use super::shown::{end, id, message, name};
 use super::{Facts, percent};
 use crate::report::findings::Findings;
 use crate::report::nearest::lowest;
@@ -78,6 +78,7 @@ pub(super) fn sources(findings: &Findings, removed: &str) -> Markup {
             table.sortable {
                 caption { "Records by where they come from" }
                 thead { tr {
+                    th.number scope="col" { "no." }
                     th scope="col" { "source" }
                     th.number scope="col" { "records" }
                     th.number scope="col" { (removed) }
@@ -85,9 +86,10 @@ pub(super) fn sources(findings: &Findings, removed: &str) -> Markup {
                     th.number scope="col" { "kept in their place" }
                 } }
                 tbody {
-                    @for source in sources {
+                    @for (number, source) in sources.iter().enumerate() {
                         tr {
-                            th.id scope="row" { bdi { (name(&source.name)) } }
+                            td.number { (number + 1) }
+                            th.id scope="row" { (id(&source.name)) }
                             td.number { (grouped(source.records)) }
                             td.number { (grouped(source.removed)) }
                             td.number { (share(source)) }
@@ -100,11 +102,12 @@ pub(super) fn sources(findings: &Findings, removed: &str) -> Markup {
         div.wide {
             table.heat {
                 caption {
-                    "Where duplicates come from (rows), and where the documents are that are kept "
-                    "for them (columns). Columns have the numbers of the rows."
+                    "How many records of each source (rows) were removed for a document of each "
+                    "source (columns, by the numbers of the rows). The darker, the more, on a "
+                    "logarithmic scale."
                 }
                 thead { tr {
-                    td {}
+                    td.corner {}
                     @for (number, source) in sources.iter().enumerate() {
                         th.number scope="col" title=(name(&source.name)) { (number + 1) }
                     }
@@ -112,7 +115,7 @@ pub(super) fn sources(findings: &Findings, removed: &str) -> Markup {
                 tbody {
                     @for (number, (source, row)) in sources.iter().zip(matrix).enumerate() {
                         tr {
-                            th.id scope="row" { (number + 1) " " bdi { (name(&source.name)) } }
+                            th.id scope="row" { (number + 1) " " (end(&source.name)) }
                             @for count in row {
                                 td class={ "number h" (shade(*count)) } {
                                     @if *count > 0 { (grouped(*count)) }
@@ -146,7 +149,7 @@ pub(super) fn settings(facts: &Facts) -> Markup {
             table.settings {
                 tbody {
                     @for (label, value) in &facts.settings {
-                        tr { th scope="row" { (label) } td { bdi { (name(value)) } } }
+                        tr { th scope="row" { (label) } td { (id(value)) } }
                     }
                 }
             }
