@@ -1,17 +1,25 @@
-//! Bar charts as SVG, with a logarithmic scale: counts of similarities and of cluster sizes.
+//! Bar charts as SVG, with a logarithmic scale: counts of similarities and of cluster sizes. The
+//! counts are in a table as well, for paper, fingers and those who do not see the chart.
 
+use super::Kind;
 use crate::report::findings::Findings;
 use crate::report::histogram::{BARS, bar};
 use crate::report::nearest::lowest;
 use crate::terminal::numbers::grouped;
+use crate::terminal::output::count;
 use maud::{Markup, html};
 
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 88.0;
+const LEFT: f64 = 110.0;
 const RIGHT: f64 = 12.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = 48.0;
+
+/// The width of a character of a mark on a narrow screen, where letters are largest, and the room
+/// between two marks.
+const LETTER: f64 = 10.0;
+const BETWEEN_MARKS: f64 = 12.0;
 
 /// A bar: where it begins and ends on the axis, from 0 to 1, and its count.
 struct Bar {
@@ -34,9 +42,47 @@ struct Chart {
     line: Option<(f64, String)>,
     /// What it shows, for those who do not see it.
     title: String,
+    /// The heads of the table of its counts.
+    heads: Vec<&'static str>,
+    /// The rows of that table.
+    rows: Vec<Vec<String>>,
 }
 
 impl Chart {
+    /// The chart above a caption, and the table of its counts. Nothing if it has no bars.
+    fn figure(&self, caption: &Markup) -> Markup {
+        if self.bars.iter().all(|bar| bar.count == 0) {
+            return html! {};
+        }
+        html! {
+            figure {
+                div.chart { (self.draw()) }
+                figcaption { (caption) }
+            }
+            details.counts {
+                summary { "The numbers" }
+                table {
+                    thead { tr {
+                        @for (place, head) in self.heads.iter().enumerate() {
+                            th.number[place > 0] scope="col" { (head) }
+                        }
+                    } }
+                    tbody {
+                        @for row in &self.rows {
+                            tr { @for (place, cell) in row.iter().enumerate() {
+                                @if place == 0 {
+                                    th scope="row" { (cell) }
+                                } @else {
+                                    td.number { (cell) }
+                                }
+                            } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     /// Draws the chart.
     fn draw(&self) -> Markup {
         let x = |at: f64| LEFT + at * (WIDTH - LEFT - RIGHT);
@@ -87,8 +133,9 @@ impl Chart {
     }
 }
 
-/// The histogram of similarities, with the threshold in it.
-pub(super) fn similarities(findings: &Findings, what: &str) -> Markup {
+/// The histogram of similarities, with the threshold in it. Nothing if there is nothing to count.
+pub(super) fn similarities(findings: &Findings, kind: Kind, caption: &Markup) -> Markup {
+    let what = kind.removed();
     let Findings { threshold, histogram, nearest, removed, .. } = findings;
     let filled = |number: &usize| histogram.bar(*number) + nearest.histogram.bar(*number) > 0;
     let lowest_bar = (0..=BARS).find(filled).unwrap_or(BARS);
@@ -97,17 +144,25 @@ pub(super) fn similarities(findings: &Findings, what: &str) -> Markup {
     let all = (BARS + 1 - first) as f64;
     let at = |bar: f64| (bar - first as f64) / all;
     let mut bars = Vec::new();
+    let mut rows = Vec::new();
     for number in first..=BARS {
         let (from, to) = (at(number as f64), at(number as f64 + 1.0));
         let range = match number {
-            BARS => "similarity 1".to_owned(),
+            BARS => "1".to_owned(),
             _ => format!("{:.2} to {:.2}", number as f64 / 100.0, (number + 1) as f64 / 100.0),
         };
         let count = histogram.bar(number);
-        let title = format!("{range}: {} {what}", grouped(count));
+        let said = if number == BARS { "similarity 1" } else { &range };
+        let title = format!("{said}: {} {what}", grouped(count));
         let about = nearest.scaled(nearest.histogram.bar(number));
-        if about > count {
-            let title = format!("{range}: about {} kept, by a sample", grouped(about));
+        let is_estimated = about > count;
+        if count > 0 || is_estimated {
+            let cell =
+                |is_there: bool, count| if is_there { grouped(count) } else { String::new() };
+            rows.push(vec![range.clone(), cell(count > 0, count), cell(is_estimated, about)]);
+        }
+        if is_estimated {
+            let title = format!("{said}: about {} kept, by a sample", grouped(about));
             bars.push(Bar { from, to, count: about, estimated: true, title });
         }
         bars.push(Bar { from, to, count, estimated: false, title });
@@ -117,21 +172,29 @@ pub(super) fn similarities(findings: &Findings, what: &str) -> Markup {
         .map(|number| (at(number as f64), format!("{:.2}", number as f64 / 100.0)))
         .collect();
     marks.push((at(BARS as f64 + 0.5), "1".to_owned()));
+    let mut heads = vec!["similarity", what, "kept, by a sample"];
+    // A column that would be empty is left out.
+    if bars.iter().all(|bar| !bar.estimated) {
+        heads.pop();
+        rows.iter_mut().for_each(|row| row.truncate(heads.len()));
+    }
     let chart = Chart {
         bars,
         marks,
         axis: "similarity",
         line: Some((at(threshold * BARS as f64), format!("threshold {threshold}"))),
         title: format!(
-            "Histogram of the similarities of {} {what}, with the threshold {threshold}",
-            grouped(*removed)
+            "Histogram of the similarities of {}, with the threshold {threshold}",
+            count(*removed, kind.record())
         ),
+        heads,
+        rows,
     };
-    chart.draw()
+    chart.figure(caption)
 }
 
 /// How many clusters have which size, by powers of two.
-pub(super) fn cluster_sizes(findings: &Findings) -> Markup {
+pub(super) fn cluster_sizes(findings: &Findings, caption: &Markup) -> Markup {
     let mut counts: Vec<(u64, u64, u64)> = Vec::new();
     for (size, clusters) in &findings.sizes {
         // 2, 3 to 4, 5 to 8, and so on.
@@ -145,21 +208,27 @@ pub(super) fn cluster_sizes(findings: &Findings) -> Markup {
         }
     }
     let all = counts.len().max(1) as f64;
-    let mut bars = Vec::new();
-    let mut marks = Vec::new();
-    for (place, (first, end, count)) in counts.iter().enumerate() {
+    let (mut bars, mut marks, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+    // As many bars have a mark as leave room between two of them.
+    let widest = counts.last().map_or(0, |(_, end, _)| grouped(*end).len()) as f64;
+    let room = (WIDTH - LEFT - RIGHT) / all;
+    let step = ((widest * LETTER + BETWEEN_MARKS) / room).ceil() as usize;
+    for (place, (first, end, clusters)) in counts.iter().enumerate() {
         let (from, to) = (place as f64 / all, (place + 1) as f64 / all);
         let range = if first == end {
             grouped(*end)
         } else {
             format!("{}\u{2013}{}", grouped(*first), grouped(*end))
         };
-        let title = format!("{range} documents: {} clusters", grouped(*count));
-        marks.push(((from + to) / 2.0, range));
+        let title = format!("{range} documents: {}", count(*clusters, "cluster"));
+        if place % step.max(1) == 0 {
+            marks.push(((from + to) / 2.0, grouped(*end)));
+        }
+        rows.push(vec![range, grouped(*clusters)]);
         bars.push(Bar {
             from: from + 0.1 / all,
             to: to - 0.1 / all,
-            count: *count,
+            count: *clusters,
             estimated: false,
             title,
         });
@@ -168,9 +237,11 @@ pub(super) fn cluster_sizes(findings: &Findings) -> Markup {
     let chart = Chart {
         bars,
         marks,
-        axis: "documents in a cluster",
+        axis: "documents in a cluster, up to",
         line: None,
-        title: format!("How many of {} clusters have which size", grouped(clusters)),
+        title: format!("How large the clusters are: {} in all", grouped(clusters)),
+        heads: vec!["documents in a cluster", "clusters"],
+        rows,
     };
-    chart.draw()
+    chart.figure(caption)
 }

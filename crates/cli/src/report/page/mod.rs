@@ -16,6 +16,7 @@ use super::sample::Stratum;
 use crate::run::failure::Failure;
 use crate::run::whole_file;
 use crate::terminal::numbers::grouped;
+use crate::terminal::output::count;
 use anyhow::Context;
 use differences::{differences, unmarked};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -45,6 +46,14 @@ impl Kind {
         match self {
             Self::Dedup => "removed",
             Self::Clusters => "duplicates",
+        }
+    }
+
+    /// What one of them is called.
+    fn record(self) -> &'static str {
+        match self {
+            Self::Dedup => "removed record",
+            Self::Clusters => "duplicate",
         }
     }
 }
@@ -138,39 +147,44 @@ fn page(facts: &Facts, findings: &Findings, settings: &Settings) -> Result<Marku
 
 /// The histogram, and what another threshold would have removed.
 fn similarities(facts: &Facts, findings: &Findings) -> Markup {
-    let (removed, sampled) = (facts.kind.removed(), findings.nearest.sampled);
+    let Facts { kind, by_chains, .. } = *facts;
+    let Findings { removed, threshold, nearest, simple, .. } = findings;
+    let caption = html! {
+        @if *removed > 0 { "Solid bars count " (kind.record()) "s. " }
+        @if nearest.sampled > 0 {
+            "Pale bars, below the threshold, count documents that are kept although another one "
+            "is nearly as similar: estimated from a sample of " (grouped(nearest.sampled)) " of "
+            (count(nearest.documents, "document")) ". "
+        }
+        "The scale is logarithmic."
+    };
     html! {
         p {
-            "Each " (match facts.kind {
-                Kind::Dedup => "removed record",
-                Kind::Clusters => "duplicate",
-            })
-            @if facts.by_chains {
+            @if *removed == 0 {
+                (match (kind, simple) {
+                    (Kind::Dedup, true) => {
+                        format!(
+                            "Nothing was removed: no two documents reach the threshold of \
+                             {threshold}. "
+                        )
+                    }
+                    (Kind::Dedup, false) => "Nothing was removed. ".to_owned(),
+                    (Kind::Clusters, _) => {
+                        format!("No two documents reach the threshold of {threshold}. ")
+                    }
+                })
+            } @else if by_chains {
+                "Each " (kind.record())
                 " is linked to a document that is kept by a chain of similar pairs. "
             } @else {
-                " is similar to a document that is kept. "
+                "Each " (kind.record()) " is similar to a document that is kept. "
             }
             "Similarity is the share of pieces that two texts have in common: 1 if they have the "
             "same pieces, 0 if they share none. Similarities from the threshold on count as "
             "duplicates."
         }
-        figure {
-            (charts::similarities(findings, removed))
-            figcaption {
-                "Solid bars count " (match facts.kind {
-                    Kind::Dedup => "removed records",
-                    Kind::Clusters => "duplicates",
-                }) ". "
-                @if sampled > 0 {
-                    "Pale bars, below the threshold, count documents that are kept although "
-                    "another one is nearly as similar: estimated from a sample of "
-                    (grouped(sampled)) " of " (grouped(findings.nearest.documents))
-                    " documents. "
-                }
-                "The scale is logarithmic."
-            }
-        }
-        @if findings.simple { (tables::thresholds(findings, removed)) }
+        (charts::similarities(findings, kind, &caption))
+        @if *simple { (tables::thresholds(findings, kind.removed())) }
     }
 }
 
@@ -222,10 +236,13 @@ fn clusters(findings: &Findings) -> Markup {
     let all: u64 = findings.sizes.values().sum();
     html! {
         p {
-            "A cluster is a kept document with the documents that are similar to it. There are "
-            (grouped(all)) "."
+            "A cluster is a kept document with the documents that are similar to it. "
+            @match all {
+                1 => "There is one.",
+                _ => { "There are " (grouped(all)) "." }
+            }
         }
-        figure { (charts::cluster_sizes(findings)) figcaption { "The scale is logarithmic." } }
+        (charts::cluster_sizes(findings, &html! { "The scale is logarithmic." }))
         h3 { "The largest clusters" }
         div.tools hidden {
             label { "Filter " input type="search" data-filter=".cluster"; }

@@ -112,3 +112,74 @@ fn an_empty_report_has_no_empty_sections() {
     }
     assert!(page.contains("id=\"similarities\""));
 }
+
+#[test]
+fn a_report_of_nothing_says_so() {
+    let mut findings = findings("id", "text", 0);
+    (findings.removed, findings.histogram) = (0, Histogram::new());
+    let page = drawn(&findings, "Nothing");
+    let similarities = page.split("id=\"similarities\"").nth(1).expect("a section");
+    let similarities = similarities.split("</section>").next().expect("its end");
+    let first =
+        "<p>Nothing was removed: no two documents reach the threshold of 0.8. Similarity is";
+    assert!(similarities.contains(first), "{similarities}");
+    assert!(!similarities.contains("<svg") && !similarities.contains("Solid bars"));
+    assert!(!similarities.contains("Each removed record"));
+}
+
+#[test]
+fn one_is_not_many() {
+    let mut findings = findings("id", "text", 1);
+    findings.sizes = BTreeMap::from([(2, 1)]);
+    let page = drawn(&findings, "One");
+    assert!(page.contains("similar to it. There is one.</p>"));
+    assert!(page.contains("<title>2 documents: 1 cluster</title>"));
+    assert!(page.contains("\"How large the clusters are: 1 in all\""));
+    assert!(page.contains("Histogram of the similarities of 1 removed record, with the threshold"));
+    findings.sizes = BTreeMap::from([(2, 30_000)]);
+    let page = drawn(&findings, "Many");
+    assert!(page.contains("similar to it. There are 30,000.</p>"));
+    assert!(page.contains("<title>2 documents: 30,000 clusters</title>"));
+}
+
+/// The texts below a chart with the places where they stand, from left to right.
+fn marks(chart: &str) -> Vec<(f64, &str)> {
+    let parts = chart.split("<text class=\"x\" x=\"").skip(1);
+    let all = parts.filter_map(|part| {
+        let (place, rest) = part.split_once("\" y=\"")?;
+        let (_, rest) = rest.split_once("\">")?;
+        Some((place.parse().expect("a number"), rest.split("</text>").next()?))
+    });
+    all.collect()
+}
+
+#[test]
+fn marks_of_cluster_sizes_do_not_meet() {
+    for bars in 1..=24 {
+        let mut findings = findings("id", "text", 1);
+        findings.sizes = BTreeMap::from([(2, 5), (1 << bars, 1)]);
+        let page = drawn(&findings, "Sizes");
+        let chart = page.split("How large the clusters are").nth(1).expect("a chart");
+        let mut marks = marks(chart.split("</svg>").next().expect("its end"));
+        assert_eq!(marks.pop().expect("an axis").1, "documents in a cluster, up to");
+        assert_eq!((marks[0].1, marks.len() >= bars / 4), ("2", true), "{marks:?}");
+        for two in marks.windows(2) {
+            let widths = (two[0].1.len() + two[1].1.len()) as f64 / 2.0 * 10.0;
+            assert!(two[1].0 - two[0].0 > widths, "{two:?} of {bars} bars");
+        }
+    }
+}
+
+#[test]
+fn the_numbers_of_a_chart_are_in_a_table() {
+    let page = drawn(&findings("id", "text", 1), "Numbers");
+    let tables: Vec<&str> = page.split("<summary>The numbers</summary>").skip(1).collect();
+    assert_eq!(tables.len(), 2);
+    for (table, row) in [
+        (tables[0], "<th scope=\"row\">0.90 to 0.91</th><td class=\"number\">1</td></tr>"),
+        (tables[1], "<th scope=\"row\">513\u{2013}1,024</th><td class=\"number\">1</td></tr>"),
+    ] {
+        let table = table.split("</table>").next().expect("its end");
+        assert!(table.contains(row), "{table}");
+    }
+}
