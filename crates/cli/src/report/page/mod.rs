@@ -29,7 +29,7 @@ const SCRIPT: &str = include_str!("script.js");
 
 /// The hashes of its style and its script. The policy of the page allows no others.
 const STYLE_HASH: &str = "sha256-SxTbsXHC+lmZdxpOC8Xqk6VpsADM5HdN/mCCInDD2bQ=";
-const SCRIPT_HASH: &str = "sha256-c8hiXiZhyTaxN2IG4N0Kx9c6LBaaMeCPFd6l4ZQPN9g=";
+const SCRIPT_HASH: &str = "sha256-0ST3UjabOHFixVDSzq4xEXEffomeSKNRTpJ1eHxWEgA=";
 
 /// What a report is about.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -245,10 +245,11 @@ fn clusters(findings: &Findings) -> Markup {
         (charts::cluster_sizes(findings, &html! { "The scale is logarithmic." }))
         h3 { "The largest clusters" }
         div.tools hidden {
-            label { "Filter " input type="search" data-filter=".cluster"; }
+            label { "Filter by id or text " input type="search" data-filter=".cluster"; }
             button type="button" data-open=".cluster" { "Open all" }
             output data-count=".cluster" {}
         }
+        p.filtered data-filtered="clusters" {}
         div { @for one in &findings.clusters { (cluster(one)) } }
         @if all > findings.clusters.len() as u64 {
             p.note { "Smaller clusters are not shown." }
@@ -289,9 +290,10 @@ fn pairs(kind: Kind, findings: &Findings, shingler: &Shingler) -> Markup {
                     }
                 }
             }
-            label { "Filter " input type="search" data-filter=".pair"; }
+            label { "Filter by id or text " input type="search" data-filter=".pair"; }
             output data-count=".pair" {}
         }
+        p.filtered data-filtered="pairs" {}
         @for (stratum, pairs) in &filled {
             div.stratum data-stratum=(named(stratum)) {
                 h3 { (named(stratum)) }

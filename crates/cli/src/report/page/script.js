@@ -4,21 +4,55 @@ for (const tools of document.querySelectorAll(".tools")) {
   tools.hidden = false;
 }
 
-function countShown(selector) {
-  const all = document.querySelectorAll(selector);
+function countShown(section, selector) {
+  const all = section.querySelectorAll(selector);
   const shown = [...all].filter((one) => !one.hidden).length;
-  for (const output of document.querySelectorAll(`[data-count="${selector}"]`)) {
-    output.textContent = `${shown} of ${all.length}`;
+  const count = `${shown} of ${all.length}`;
+  section.querySelector("[data-count]").textContent = count;
+  // Paper shows no tools, so it says what they left out.
+  const filtered = section.querySelector("[data-filtered]");
+  const isWhole = shown === all.length;
+  filtered.textContent = isWhole ? "" : `filtered: ${count} ${filtered.dataset.filtered}`;
+}
+
+function normalized(text) {
+  return text.replace(/\s+/g, " ").trim().toLowerCase();
+}
+
+// What others wrote: whole ids, previews and texts, without the words of the page between them.
+function texts(element) {
+  const part = (node) => (node.classList?.contains("fold") ? "\n" : node.textContent);
+  const parts = (one) => one.title || [...one.childNodes].map(part).join("");
+  return [...element.querySelectorAll("bdi, pre")].map((one) => normalized(parts(one)));
+}
+
+function contains(element, wanted) {
+  return wanted === "" || texts(element).some((text) => text.includes(wanted));
+}
+
+// The clusters that a filter has opened, because a member has what is wanted.
+const opened = new Set();
+
+function openForFilter(one, wanted) {
+  const isInside = !one.hidden && !contains(one.querySelector("summary"), wanted);
+  if (isInside && !one.open) {
+    one.open = true;
+    opened.add(one);
+  } else if (!isInside && opened.delete(one)) {
+    one.open = false;
   }
 }
 
 function filter(section) {
   const input = section.querySelector("[data-filter]");
   const select = section.querySelector("[data-filter-by]");
-  const wanted = input.value.trim().toLowerCase();
+  const wanted = normalized(input.value);
   const selector = input.dataset.filter;
   for (const one of section.querySelectorAll(selector)) {
-    one.hidden = !one.textContent.toLowerCase().includes(wanted);
+    one.hidden = !contains(one, wanted);
+    if (one.matches("details")) {
+      openForFilter(one, wanted);
+    }
   }
   for (const group of section.querySelectorAll(".stratum")) {
     const other = select.value && group.dataset[select.dataset.filterBy] !== select.value;
@@ -27,7 +61,7 @@ function filter(section) {
     }
     group.hidden = !group.querySelector(`${selector}:not([hidden])`);
   }
-  countShown(selector);
+  countShown(section, selector);
 }
 
 for (const input of document.querySelectorAll("[data-filter]")) {
@@ -37,17 +71,24 @@ for (const input of document.querySelectorAll("[data-filter]")) {
   if (select) {
     select.addEventListener("change", () => filter(section));
   }
-  countShown(input.dataset.filter);
+  // A browser that goes back fills the fields again after this.
+  addEventListener("pageshow", () => filter(section));
+  countShown(section, input.dataset.filter);
 }
 
 for (const button of document.querySelectorAll("[data-open]")) {
+  const label = () => {
+    const all = [...document.querySelectorAll(button.dataset.open)];
+    button.textContent = all.every((one) => one.open) ? "Close all" : "Open all";
+  };
+  document.addEventListener("toggle", label, true);
   button.addEventListener("click", () => {
     const all = [...document.querySelectorAll(button.dataset.open)];
     const open = all.some((one) => !one.open);
     for (const one of all) {
       one.open = open;
     }
-    button.textContent = open ? "Close all" : "Open all";
+    label();
   });
 }
 
@@ -86,8 +127,17 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
+// Paper shows everything. What was closed is closed again.
+const openedForPaper = new Set();
 addEventListener("beforeprint", () => {
-  for (const one of document.querySelectorAll("details")) {
+  for (const one of document.querySelectorAll("details:not([open])")) {
     one.open = true;
+    openedForPaper.add(one);
   }
+});
+addEventListener("afterprint", () => {
+  for (const one of openedForPaper) {
+    one.open = false;
+  }
+  openedForPaper.clear();
 });
