@@ -97,9 +97,7 @@ fn long_documents_fill_the_tail_with_fingerprints() {
 fn only_removals_before_a_commit_are_forgotten() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
-    let mut txn = index.begin_write().expect("begun");
-    ["a", "b", "c"].iter().for_each(|id| drop(txn.insert(id, "some text").expect("inserted")));
-    txn.commit().expect("committed");
+    insert(&index, &[("a", "some text"), ("b", "some text"), ("c", "some text")]);
     index.track_clusters().run().expect("tracked");
     let remove = |id| {
         let mut txn = index.begin_write().expect("begun");

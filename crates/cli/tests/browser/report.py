@@ -16,7 +16,10 @@ import urllib.request
 from pathlib import Path
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=alert(1)>"
-WIDTHS = (1400, 400)
+WIDTHS = (1400, 720, 400, 320)
+
+# The width in pixels of A4 paper without its margins.
+PAPER = 718
 
 # The page itself is not to depend on the network, and neither is the test.
 OPTIONS = [
@@ -58,7 +61,43 @@ for (const kind of kinds) {
     ratios[kind] = (Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05);
   }
 }
+// Parts of a chart need less.
+for (const bar of document.querySelectorAll("svg .bar")) {
+  const style = getComputedStyle(bar);
+  const edge = style.stroke === "none" ? style.fill : style.stroke;
+  const [front, back] = [light(rgb(edge)), light(behind(document.body))];
+  const ratio = (Math.max(front, back) + 0.05) / (Math.min(front, back) + 0.05);
+  ratios[bar.getAttribute("class")] = ratio * 4.5 / 3;
+}
 return ratios;
+"""
+
+# What is wrong with the words of the charts: they meet, are cut off, or are too small to read.
+CHARTS = """
+const wrong = [];
+for (const svg of document.querySelectorAll("svg")) {
+  const whole = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll("text")];
+  const boxes = texts.map((text) => [text.textContent, text.getBoundingClientRect()]);
+  for (const [name, box] of boxes) {
+    if (box.left < whole.left - 0.5 || box.right > whole.right + 0.5) {
+      wrong.push(`${name} is cut off`);
+    }
+  }
+  const below = boxes.filter((_, i) => texts[i].classList.contains("x"));
+  below.sort((a, b) => a[1].left - b[1].left);
+  const marks = below.filter(([_, box]) => Math.abs(box.top - below[0][1].top) < 2);
+  marks.slice(1).forEach(([name, box], i) => {
+    if (box.left <= marks[i][1].right) {
+      wrong.push(`${name} meets ${marks[i][0]}`);
+    }
+  });
+  const size = parseFloat(getComputedStyle(texts[0]).fontSize) * whole.width / 900;
+  if (size < 9.9) {
+    wrong.push(`letters of ${size} pixels`);
+  }
+}
+return wrong;
 """
 
 
@@ -126,7 +165,13 @@ class Browser:
 
 
 def records():
-    """Records of some sources, with what a page could stumble over."""
+    """Records of many sources, with what a page could stumble over."""
+    for number, record in enumerate(plain_records()):
+        name = f"a_rather_long_name_of_a_part_of_the_crawl/part-{number % 16:05}.jsonl"
+        yield {**record, "site": name}
+
+
+def plain_records():
     common = "it was the best of times, it was the worst of times, it was the age of wisdom, "
     for number in range(400):
         group = number // 4
@@ -175,10 +220,31 @@ def check_page(browser, path):
     assert (
         browser.run("return getComputedStyle(document.querySelector('.numbers')).display") == "grid"
     )
+    assert browser.run("return document.querySelectorAll('details.counts td').length") > 3
+    browser.run("for (const one of document.querySelectorAll('details')) one.open = true")
+    over = (
+        "const root = document.documentElement; return root.scrollWidth - root.clientWidth"
+    )
     for width in WIDTHS:
         browser.wide(width)
-        over = browser.run("return document.documentElement.scrollWidth - innerWidth")
-        assert over <= 0, f"{path.name} is {over} pixels too wide at {width}"
+        much = browser.run(over)
+        assert much <= 0, f"{path.name} is {much} pixels too wide at {width}"
+        wrong = browser.run(CHARTS)
+        assert wrong == [], f"{path.name} at {width}: {wrong}"
+        narrowest = browser.run(
+            "return Math.min(1000, ...[...document.querySelectorAll('.cluster td.preview')]"
+            ".map((one) => one.getBoundingClientRect().width))"
+        )
+        assert narrowest > 150, f"{path.name}: a preview of {narrowest} pixels at {width}"
+    browser.wide(PAPER)
+    browser.command("Emulation.setEmulatedMedia", media="print")
+    cut = browser.run(
+        "return [...document.querySelectorAll('.wide')]"
+        ".filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.innerText)"
+    )
+    assert cut == [] and browser.run(over) <= 0, f"{path.name}: paper cuts off {cut}"
+    browser.command("Emulation.setEmulatedMedia", media="")
+    browser.run("for (const one of document.querySelectorAll('details')) one.open = false")
 
 
 def check_work(browser):
@@ -193,6 +259,8 @@ def check_work(browser):
     browser.click("[data-open]")
     all_open = "return [...document.querySelectorAll('.cluster')].every((one) => one.open)"
     assert browser.run(all_open)
+    label = "return document.querySelector('[data-open]').textContent"
+    assert browser.run(label) == "Close all"
 
     similarities = (
         "return [...document.querySelector('.cluster table').tBodies[0].rows]"
@@ -221,10 +289,45 @@ def check_work(browser):
         "select.dispatchEvent(new Event('change'))"
     )
     assert 0 < browser.run(shown) < everything
+    browser.call("POST", "/url", {"url": "data:text/html,elsewhere"})
+    browser.call("POST", "/back", {})
+    assert browser.run("return document.querySelector('select').value") != ""
+    assert 0 < browser.run(shown) < everything, "what Back restores is applied"
 
     hostile = browser.run("return document.body.textContent.includes('<script>document.title=')")
     assert hostile, "it is shown as text"
     assert not browser.run("return document.body.textContent.includes('\\u202e')")
+
+
+def check_filter(browser, path):
+    """It finds what others wrote, wherever it is, and nothing else."""
+    browser.open(path)
+    pairs, clusters = "[data-filter='.pair']", "[data-filter='.cluster']"
+    shown = "return document.querySelectorAll('{}:not([hidden])').length"
+    clear = "\ue003" * 60
+    for field, selector, words in [
+        (pairs, ".pair", ["removed", "similarity", "is in the other text", "equal characters"]),
+        (clusters, ".cluster", ["similarity to the kept", " documents"]),
+    ]:
+        for word in words:
+            browser.type(field, word)
+            assert browser.run(shown.format(selector)) == 0, word
+            browser.type(field, clear)
+    member = browser.run("return document.querySelector('.cluster td.id bdi').textContent")
+    is_open = "return document.querySelector('.cluster:not([hidden])').open"
+    browser.type(clusters, member)
+    assert browser.run(shown.format(".cluster")) >= 1 and browser.run(is_open), member
+    browser.type(clusters, clear)
+    assert not browser.run("return document.querySelectorAll('.cluster[open]').length")
+
+    browser.type(pairs, "doc-")
+    count = browser.run("return document.querySelector('[data-count=\".pair\"]').textContent")
+    browser.command("Emulation.setEmulatedMedia", media="print")
+    said = "return [...document.querySelectorAll('.filtered')].map((one) => one.innerText)"
+    assert browser.run(said) == ["", f"filtered: {count} pairs"]
+    browser.command("Emulation.setEmulatedMedia", media="")
+    browser.type(pairs, clear)
+    assert browser.run("return document.querySelectorAll('.pair[hidden]').length") == 0
 
 
 def check_looks(browser):
@@ -239,6 +342,9 @@ def check_looks(browser):
     assert browser.run("return [...document.querySelectorAll('details')].every((one) => one.open)")
     printed = browser.command("Page.printToPDF", printBackground=True)
     assert len(printed["data"]) > 10_000
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    assert browser.run("return document.querySelectorAll('details[open]').length") == 0
+    assert browser.run("return document.querySelector('[data-open]').textContent") == "Open all"
     browser.command("Emulation.setEmulatedMedia", media="print")
     assert browser.run("return getComputedStyle(document.querySelector('nav')).display") == "none"
     browser.command("Emulation.setEmulatedMedia", media="", features=[])
@@ -270,6 +376,8 @@ def main(command):
             "dedup.html",
             "--removed",
             "removed.jsonl",
+            "--group-field",
+            "site",
             "--max-record",
             "64M",
             status=2,
@@ -283,6 +391,7 @@ def main(command):
             for page in ("index.html", "clusters.html", "dedup.html"):
                 check_page(browser, folder / page)
             check_work(browser)
+            check_filter(browser, folder / "dedup.html")
             check_looks(browser)
             said = browser.call("POST", "/se/log", {"type": "browser"})
             assert said == [], said

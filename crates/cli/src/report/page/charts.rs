@@ -61,21 +61,23 @@ impl Chart {
             }
             details.counts {
                 summary { "The numbers" }
-                table {
-                    thead { tr {
-                        @for (place, head) in self.heads.iter().enumerate() {
-                            th.number[place > 0] scope="col" { (head) }
-                        }
-                    } }
-                    tbody {
-                        @for row in &self.rows {
-                            tr { @for (place, cell) in row.iter().enumerate() {
-                                @if place == 0 {
-                                    th scope="row" { (cell) }
-                                } @else {
-                                    td.number { (cell) }
-                                }
-                            } }
+                div.wide {
+                    table {
+                        thead { tr {
+                            @for (place, head) in self.heads.iter().enumerate() {
+                                th.number[place > 0] scope="col" { (head) }
+                            }
+                        } }
+                        tbody {
+                            @for row in &self.rows {
+                                tr { @for (place, cell) in row.iter().enumerate() {
+                                    @if place == 0 {
+                                        th scope="row" { (cell) }
+                                    } @else {
+                                        td.number { (cell) }
+                                    }
+                                } }
+                            }
                         }
                     }
                 }

@@ -101,10 +101,13 @@ pub(super) fn sources(findings: &Findings, removed: &str) -> Markup {
         }
         div.wide {
             table.heat {
+                // The table may be wider than the screen. Its caption is not.
                 caption {
-                    "How many records of each source (rows) were removed for a document of each "
-                    "source (columns, by the numbers of the rows). The darker, the more, on a "
-                    "logarithmic scale."
+                    span {
+                        "How many records of each source (rows) were removed for a document of "
+                        "each source (columns, by the numbers of the rows). The darker, the more, "
+                        "on a logarithmic scale."
+                    }
                 }
                 thead { tr {
                     td.corner {}
