@@ -29,7 +29,7 @@ pub(super) fn name(id: &str) -> String {
 
 /// An id or the name of a file, with what is not shown of it as its title.
 pub(super) fn id(id: &str) -> Markup {
-    entitled(id, name(id), LONGEST_ID)
+    entitled(id, &name(id), LONGEST_ID)
 }
 
 /// The end of the name of a source, which is the part that tells it from others.
@@ -39,11 +39,11 @@ pub(super) fn end(id: &str) -> Markup {
         Some(start) => format!("\u{2026}{}", for_terminal(&id[start..])),
         None => for_terminal(id).into_owned(),
     };
-    entitled(id, shown, LONGEST_HEAD)
+    entitled(id, &shown, LONGEST_HEAD)
 }
 
 /// What is shown of an id, with a title if it has more characters than are shown.
-fn entitled(id: &str, shown: String, most: usize) -> Markup {
+fn entitled(id: &str, shown: &str, most: usize) -> Markup {
     let is_cut = beginning(id, most).len() < id.len();
     let title = is_cut.then(|| without_middle(id, LONGEST_TITLE));
     html! { bdi title=[title] { (shown) } }
