@@ -10,8 +10,8 @@ use multiversion::target::match_target;
 pub(super) const SIEVE: usize = 1024;
 
 /// The hashes that may lower one of the lanes, in their order. There are at most [`SIEVE`] of them.
-/// A hash is thrown into a lane by its first `lane_bits` bits; its value is in the next bits. `room`
-/// holds the hashes if any are left out.
+/// A hash is thrown into a lane by its first `lane_bits` bits; its value is in the next bits.
+/// `room` holds the hashes if any are left out.
 ///
 /// Without AVX2, this returns all hashes: to pick some of them would take as long as to throw them
 /// all.

@@ -1,4 +1,5 @@
-//! Cases at a bound: each of them is answered otherwise if one comparison, or one limit, is changed.
+//! Cases at a bound: each of them is answered otherwise if one comparison, or one limit, is
+//! changed.
 
 use crate::support::{Place, all_ids, assert_clean};
 use std::fmt::Write as _;

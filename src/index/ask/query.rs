@@ -318,8 +318,8 @@ impl<'s> Query<'s> {
     /// Finds documents similar to the one with this signature. The similarities are estimates,
     /// because there is no text to verify them with.
     ///
-    /// Nothing in a signature tells its shingle or its seed: one that was made with others than those
-    /// of the index gives wrong answers without an error.
+    /// Nothing in a signature tells its shingle or its seed: one that was made with others than
+    /// those of the index gives wrong answers without an error.
     ///
     /// # Errors
     ///

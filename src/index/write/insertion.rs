@@ -404,8 +404,8 @@ impl<'t> Insertion<'t> {
     /// # Errors
     ///
     /// Those of [`Index::prepare`](crate::Index::prepare), which leave the transaction as it was,
-    /// and those of [`documents`](Self::documents). They do not tell which content is wrong; to know
-    /// it, prepare the documents one by one.
+    /// and those of [`documents`](Self::documents). They do not tell which content is wrong; to
+    /// know it, prepare the documents one by one.
     pub fn contents<I, T>(self, contents: &[(I, T)]) -> Result<Vec<Outcome>>
     where
         I: AsRef<str> + Sync,

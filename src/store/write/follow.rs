@@ -38,7 +38,8 @@ impl Writer {
         Followed { first, documents, given: RoaringBitmap::new() }
     }
 
-    /// What the index has under each of these ids, compared with a text. `None` for an id that repeats an earlier one of the list.
+    /// What the index has under each of these ids, compared with a text. `None` for an id that
+    /// repeats an earlier one of the list.
     pub(crate) fn follow(&mut self, rows: &[(&str, TextKey)]) -> Result<Vec<Option<Existing>>> {
         let ids: Vec<&str> = rows.iter().map(|(id, _)| *id).collect();
         let compare = |(known, (_, text)): (Known, &(&str, TextKey))| match known {

@@ -23,7 +23,8 @@ both texts side by side instead, with what was asked for in colour and the rest 
 exit status is 1 if nothing is printed. Memory: some 60 bytes for each shingle of both texts.
 
 With one id, explain names the document of which a removed record is a duplicate, by the audit of
-dedup or by its text. This needs no stored texts. Output columns: id, duplicate_of, similarity, exact.
+dedup or by its text. This needs no stored texts. Output columns: id, duplicate_of, similarity,
+exact.
 
 Examples:
   twindex explain pages.twx page-1 page-2

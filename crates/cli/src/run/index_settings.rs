@@ -41,8 +41,8 @@ pub struct IndexSettings {
     /// Find every passage of at least N units that texts share: characters, words, lines or tokens,
     /// as the shingle has. Alone: 100 characters, 20 words or tokens, 5 lines. 0: none [default: 0]
     ///
-    /// At 100, it takes some .25 bytes for each character. `add` takes 1.2 times as long for texts of
-    /// a kilobyte, and twice as long for texts of 12 KB.
+    /// At 100, it takes some .25 bytes for each character. `add` takes 1.2 times as long for texts
+    /// of a kilobyte, and twice as long for texts of 12 KB.
     #[arg(long, value_name = "N", num_args = 0..=1, value_parser = passages)]
     passages: Option<Option<usize>>,
     /// Seed of all hashes: a number, or `random` for one that nobody can guess, if strangers send
