@@ -124,6 +124,20 @@ fn a_commit_to_a_file_that_was_shortened_is_an_error() {
 }
 
 #[test]
+fn a_shortened_file_is_found_although_a_commit_makes_it_longer() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("i.twx");
+    let index = create(&path, &["a"]);
+    let length = fs::metadata(&path).expect("a file").len();
+    let file = fs::OpenOptions::new().write(true).open(&path).expect("opened");
+    file.set_len(length / 2).expect("shortened");
+    let ids: Vec<String> = (0..20_000).map(|number| number.to_string()).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let error = insert(&index, &ids).expect_err("the file is shorter than the index");
+    assert_eq!(error.kind(), ErrorKind::Damaged, "{error}");
+}
+
+#[test]
 fn a_link_to_the_index_is_a_name_of_it() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (path, link) = (folder.path().join("i.twx"), folder.path().join("link.twx"));

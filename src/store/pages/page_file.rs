@@ -175,6 +175,17 @@ impl PageFile {
         }
     }
 
+    /// The length of the file. Fails if it is written and shorter than it was.
+    fn checked_length(&self) -> io::Result<u64> {
+        let length = self.file.len()?;
+        let was = self.length.load(Ordering::Acquire);
+        if length < was && matches!(self.role, Role::Writes(_)) {
+            let detail = "another program has shortened the file";
+            return Err(self.damage(PageFault::at("file", length, detail)));
+        }
+        Ok(length)
+    }
+
     fn read_unverified(&self, at: u64, out: &mut [u8]) -> io::Result<()> {
         match &self.role {
             Role::Writes(writes) => writes.read(&*self.file, at, out),
@@ -185,7 +196,7 @@ impl PageFile {
 
 impl StorageBackend for PageFile {
     fn len(&self) -> io::Result<u64> {
-        let length = self.file.len()?;
+        let length = self.checked_length()?;
         self.length.store(length, Ordering::Release);
         Ok(length)
     }
@@ -209,19 +220,18 @@ impl StorageBackend for PageFile {
     }
 
     fn set_len(&self, length: u64) -> io::Result<()> {
-        self.writes()?.flush(&*self.file)?;
+        let writes = self.writes()?;
+        self.checked_length()?;
+        writes.flush(&*self.file)?;
         self.file.set_len(length)?;
         self.length.store(length, Ordering::Release);
         Ok(())
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let length = self.file.len()?;
-        if length < self.length.load(Ordering::Acquire) {
-            let detail = "another program has shortened the file";
-            return Err(self.damage(PageFault::at("file", length, detail)));
-        }
-        self.writes()?.flush(&*self.file)?;
+        let writes = self.writes()?;
+        self.checked_length()?;
+        writes.flush(&*self.file)?;
         self.file.sync_data()
     }
 
