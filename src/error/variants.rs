@@ -60,10 +60,9 @@ pub enum Error {
         supported: u32,
     },
 
-    /// Another process has the file open for writing, while this one is to write; or it reads the
-    /// file while this one is to shrink it. In this process, another index, a snapshot or an
-    /// iterator has it. Try again when it has finished, or let the opening call
-    /// wait ([`IndexOptions::wait`](crate::IndexOptions::wait)).
+    /// Another process has the file open for writing, or shrinks it. In this process, another
+    /// index, a snapshot or an iterator has it. Try again when it has finished, or let the opening
+    /// call wait ([`IndexOptions::wait`](crate::IndexOptions::wait)).
     #[error(
         "{}: in use by another process, or elsewhere in this one; wait until it has finished",
         path.display()

@@ -28,7 +28,7 @@ pub enum TextHash {
     Xxh3(u64),
 }
 
-/// What identifies a text: two texts with one key are equal.
+/// By what equal texts are recognised. [`TextHash`] says how far that is safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TextKey {
     pub(crate) hash: TextHash,

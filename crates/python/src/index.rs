@@ -335,7 +335,8 @@ impl Index {
     }
 
     /// Merges all runs into one, frees the space of removed documents, and shrinks the file. No
-    /// snapshot may be in use.
+    /// snapshot may be in use. If one of another process is, or one of a reader of this process,
+    /// everything but shrinking the file is done, and the call ends with a `BusyError`.
     #[pyo3(signature = (*, progress=None))]
     fn compact(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let _held = self.handle.wait_for_turn(py)?;

@@ -35,8 +35,8 @@ pub(crate) struct Create {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Output columns (fields of violations with --json): invariant, place, detail. The invariants are
-numbered as in docs/format.md. The exit status is 1 if an invariant is
-violated, and 2 if a page is damaged.
+numbered as in docs/format.md. The exit status is 1 if an invariant is violated, and 2 if a page
+is damaged.
 
 --repair also verifies every page. If anything is wrong, it makes a new file from the documents
 that can be read, and replaces the old file. It counts the documents that cannot be read and

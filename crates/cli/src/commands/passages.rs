@@ -17,10 +17,10 @@ use twindex::{RepeatedPassage, RepeatingDocument, Repeats};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A passage is a stretch of at least N units (characters, words, lines or tokens) that occurs at
-two or more places, in one document or in several; N is the --passages of the index. It is
-maximal: no longer stretch around it occurs twice. The index must store texts. Documents of equal
-texts are told once, as the first of them, and counted.
+A passage is a stretch of a document, of at least N units (characters, words, lines or tokens),
+that also occurs at another place, in this document or in another one; N is the --passages of the
+index. It is maximal: no longer stretch around it, at this place, occurs elsewhere too. The index
+must store texts. Documents of equal texts are told once, as the first of them, and counted.
 
 Output columns (fields with --json): units, documents (that have the passage), id, start, end
 (bytes of the text), char_start, char_end (characters), other (another document that has it; - if
