@@ -62,8 +62,8 @@ pub(crate) struct Check {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 No other process may write to the index meanwhile. If another process reads it, the runs are
-merged, but the file is not shrunk, and the exit status is 2. compact needs space for a second copy
-of the band entries and of the table that it packs.
+merged, but the file is not shrunk, and the exit status is 2. compact needs space for a second
+copy of the band entries and of the table that it packs.
 
 Examples:
   twindex compact pages.twx
