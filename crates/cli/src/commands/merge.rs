@@ -101,7 +101,7 @@ fn open_all(global: &GlobalOptions, args: &Merge) -> Result<Option<(Index, u64)>
         match (&dest, &first) {
             (Some(dest), _) => require_same_settings(dest, &source, path)?,
             (None, Some((settings, first))) => {
-                settings.check_same(first, source.settings(), path)?
+                settings.check_same(first, source.settings(), path)?;
             }
             (None, None) => {}
         }
