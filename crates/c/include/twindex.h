@@ -625,9 +625,9 @@ void twindex_report_free(const twindex_report *report);
 // Merges all runs into one, drops removed documents, and returns the free space to the file
 // system. Needs the index for itself, or returns TWINDEX_BUSY: end the transaction, make no other
 // call meanwhile, and free all snapshots and what reads them: pairs, ids, clusters, and the Arrow
-// stream of pairs. It also returns TWINDEX_BUSY if another process, or an index of this one that is
-// open to be read, has a snapshot. Everything but shrinking the file is done then; call it again
-// later.
+// stream of pairs. It also returns TWINDEX_BUSY if another process, or an index of this one that
+// is open to be read, has a snapshot. Everything but shrinking the file is done then; call it
+// again later.
 twindex_status twindex_index_compact(twindex_index *index,
                                      twindex_progress progress,
                                      void *data,

@@ -110,9 +110,9 @@ pub unsafe extern "C" fn twindex_report_free(report: *const ReportStruct) {
 /// Merges all runs into one, drops removed documents, and returns the free space to the file
 /// system. Needs the index for itself, or returns TWINDEX_BUSY: end the transaction, make no other
 /// call meanwhile, and free all snapshots and what reads them: pairs, ids, clusters, and the Arrow
-/// stream of pairs. It also returns TWINDEX_BUSY if another process, or an index of this one that is
-/// open to be read, has a snapshot. Everything but shrinking the file is done then; call it again
-/// later.
+/// stream of pairs. It also returns TWINDEX_BUSY if another process, or an index of this one that
+/// is open to be read, has a snapshot. Everything but shrinking the file is done then; call it
+/// again later.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn twindex_index_compact(
     index: *mut IndexHandle,
