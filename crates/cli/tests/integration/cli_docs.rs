@@ -9,6 +9,11 @@ fn the_examples_of_the_commands_page_print_what_it_says() {
 }
 
 #[test]
+fn the_examples_of_the_page_about_inputs_print_what_it_says() {
+    run_page("docs/inputs.md", 15);
+}
+
+#[test]
 fn the_examples_of_the_guide_print_what_it_says() {
     run_page("docs/guide.md", 40);
 }
