@@ -18,7 +18,7 @@ pub enum Keep {
 /// The order in which documents become representatives.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
-    /// The rule for documents that no one has ordered.
+    /// The rule for documents that `preferred` does not have.
     pub(crate) keep: Keep,
     /// The places of documents that come before all others.
     pub(crate) preferred: Option<Preferred>,
@@ -50,7 +50,7 @@ impl Preferred {
         self.count
     }
 
-    /// The place of a document: the first has 0, and what is not preferred the greatest.
+    /// The place of a document in this order, from 0 on; `NO_DOC` if it is not preferred.
     pub(crate) fn place(&self, doc: DocNo) -> u32 {
         self.places.get(doc)
     }

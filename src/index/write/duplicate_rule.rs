@@ -1,4 +1,4 @@
-//! By what new documents are compared with known ones, and which of them are duplicates.
+//! How new documents are compared with known ones, and which of them are duplicates.
 
 use crate::error::{Error, Result};
 use crate::estimate::least_equal_lanes;
@@ -12,7 +12,7 @@ use crate::store::{CandidateLimit, DocNo, Document, OwnNumbers};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The parameters by which new documents are compared with known ones.
+/// Decides which new documents are duplicates of known ones.
 pub(super) struct DuplicateRule<'s> {
     pub(super) search_plan: SearchPlan,
     pub(super) sketcher: Arc<Sketcher>,

@@ -1,4 +1,4 @@
-//! Texts and ids of others, as a page shows them: they stay text.
+//! Texts and ids as a page shows them. They come from strangers, so markup in them stays text.
 
 use crate::report::reading::beginning;
 use crate::terminal::escape::for_terminal;
@@ -7,7 +7,7 @@ use maud::{Markup, html};
 /// The most characters of an id that are shown.
 const LONGEST_ID: usize = 160;
 
-/// The most characters of an id that are told when the pointer rests on it.
+/// The most characters of an id in its title, which a browser shows when the pointer rests on it.
 const LONGEST_TITLE: usize = 300;
 
 /// The characters of the name of a source that are the head of a row of numbers.
@@ -21,18 +21,18 @@ pub(super) fn shown(text: &str) -> String {
     lines.join("\n")
 }
 
-/// An id or the name of a file on one line. Of a long one, both ends are shown: ids that begin
-/// alike differ at their ends.
+/// An id or a file name on one line. A long one loses its middle, because ids that begin alike
+/// differ at their ends.
 pub(super) fn name(id: &str) -> String {
     without_middle(id, LONGEST_ID)
 }
 
-/// An id or the name of a file, with what is not shown of it as its title.
+/// An id or a file name. If it is too long to be shown as a whole, its title has more of it.
 pub(super) fn id(id: &str) -> Markup {
     entitled(id, &name(id), LONGEST_ID)
 }
 
-/// The end of the name of a source, which is the part that tells it from others.
+/// The end of a source's name, because the ends of such names differ.
 pub(super) fn end(id: &str) -> Markup {
     let start = id.char_indices().rev().nth(LONGEST_HEAD).map(|(at, c)| at + c.len_utf8());
     let shown = match start {
@@ -42,7 +42,7 @@ pub(super) fn end(id: &str) -> Markup {
     entitled(id, &shown, LONGEST_HEAD)
 }
 
-/// What is shown of an id, with a title if it has more characters than are shown.
+/// `shown` stands for the id. The element has a title if the id has more than `most` characters.
 fn entitled(id: &str, shown: &str, most: usize) -> Markup {
     let is_cut = beginning(id, most).len() < id.len();
     let title = is_cut.then(|| without_middle(id, LONGEST_TITLE));
