@@ -2,6 +2,7 @@
 
 mod bottom;
 mod bounds;
+mod candidates;
 mod clusters;
 mod containment;
 mod crowds;

@@ -64,12 +64,13 @@ pub struct MatchesHandle {
     matches: Vec<Match>,
     recall: f64,
     left_out: u64,
+    limited: bool,
 }
 
 impl MatchesHandle {
     pub(crate) fn new(found: twindex::Matches) -> Self {
-        let (recall, left_out) = (found.recall, found.left_out);
-        Self { matches: found.into_iter().map(Match::new).collect(), recall, left_out }
+        let twindex::Matches { recall, left_out, limited, .. } = found;
+        Self { matches: found.into_iter().map(Match::new).collect(), recall, left_out, limited }
     }
 }
 
@@ -101,6 +102,13 @@ pub extern "C" fn twindex_matches_recall(matches: Option<&MatchesHandle>) -> f64
 #[unsafe(no_mangle)]
 pub extern "C" fn twindex_matches_left_out(matches: Option<&MatchesHandle>) -> u64 {
     matches.map_or(0, |matches| matches.left_out)
+}
+
+/// 1 if `max_candidates` left out candidates, so that similar documents may be missing. Otherwise 0,
+/// also for a null pointer.
+#[unsafe(no_mangle)]
+pub extern "C" fn twindex_matches_limited(matches: Option<&MatchesHandle>) -> u32 {
+    matches.is_some_and(|matches| matches.limited).into()
 }
 
 /// Frees matches. Null is fine.

@@ -3,7 +3,7 @@
 use crate::border::{call, free, needed, place, text};
 use crate::document::Given;
 use crate::error::{ErrorHandle, Failure};
-use crate::query::excluded;
+use crate::query::{count, excluded};
 use crate::settings::number;
 use crate::snapshot::SnapshotHandle;
 use crate::status::Status;
@@ -30,6 +30,9 @@ pub struct PassageQueryStruct {
     pub excluded: *const c_char,
     /// The length of that id in bytes; 0 or TWINDEX_NUL if it ends in a NUL.
     pub excluded_length: usize,
+    /// Compares at most so many documents: those that have the most fingerprints of the text.
+    /// twindex_passages_limited tells whether others were left out. Default: all.
+    pub max_candidates: u64,
 }
 
 // SAFETY: the size is first, and every field fills a word.
@@ -42,6 +45,7 @@ unsafe impl Growing for PassageQueryStruct {
         limit: 0,
         excluded: ptr::null(),
         excluded_length: 0,
+        max_candidates: 0,
     };
 }
 
@@ -122,6 +126,7 @@ impl Found {
 pub struct PassagesHandle {
     found: Vec<Found>,
     left_out: u64,
+    limited: bool,
 }
 
 /// The query of the library.
@@ -140,7 +145,10 @@ unsafe fn query(
         query = query.threshold(threshold);
     }
     if let Some(limit) = number(given.limit) {
-        query = query.limit(usize::try_from(limit).unwrap_or(usize::MAX));
+        query = query.limit(count(limit));
+    }
+    if let Some(most) = number(given.max_candidates) {
+        query = query.max_candidates(count(most));
     }
     // SAFETY: the caller promises the id.
     if let Some(id) = unsafe { excluded(given.excluded, given.excluded_length) }? {
@@ -170,7 +178,8 @@ pub unsafe extern "C" fn twindex_passages_find(
         let (text, query) = unsafe { (text("text", data, length)?, self::query(query, snapshot)?) };
         let all = query.by_content(Given::new(text, snapshot.settings())?.content())?;
         let found = all.iter().map(|found| Found::new(&all, found)).collect();
-        *place = Some(Box::new(PassagesHandle { found, left_out: all.left_out }));
+        let (left_out, limited) = (all.left_out, all.limited);
+        *place = Some(Box::new(PassagesHandle { found, left_out, limited }));
         Ok(())
     })
 }
@@ -211,6 +220,13 @@ pub extern "C" fn twindex_passages_passage(
 #[unsafe(no_mangle)]
 pub extern "C" fn twindex_passages_left_out(passages: Option<&PassagesHandle>) -> u64 {
     passages.map_or(0, |passages| passages.left_out)
+}
+
+/// 1 if `max_candidates` left out documents that have a fingerprint of the text, so that a shared
+/// passage may be missing. Otherwise 0, also for a null pointer.
+#[unsafe(no_mangle)]
+pub extern "C" fn twindex_passages_limited(passages: Option<&PassagesHandle>) -> u32 {
+    passages.is_some_and(|passages| passages.limited).into()
 }
 
 /// Frees passages. Null is fine.

@@ -45,6 +45,10 @@ pub struct QueryStruct {
     pub scan: u32,
     /// TWINDEX_YES: reports all candidates, whatever their similarity.
     pub all_candidates: u32,
+    /// Compares at most so many candidates: those that share the most buckets with what is asked.
+    /// This bounds the time if very many documents are nearly similar. twindex_matches_limited
+    /// tells whether others were left out. Default: all.
+    pub max_candidates: u64,
 }
 
 // SAFETY: the size is first, and the four fields of 4 bytes fill whole words.
@@ -64,10 +68,12 @@ unsafe impl Growing for QueryStruct {
         estimate: 0,
         scan: 0,
         all_candidates: 0,
+        max_candidates: 0,
     };
 }
 
-fn count(value: u64) -> usize {
+/// A number of things as the library counts them.
+pub(crate) fn count(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }
 
@@ -112,6 +118,9 @@ unsafe fn query(given: *const QueryStruct, snapshot: &Snapshot) -> Result<Query<
     }
     if let Some(top) = number(given.top) {
         query = query.top(count(top));
+    }
+    if let Some(most) = number(given.max_candidates) {
+        query = query.max_candidates(count(most));
     }
     // SAFETY: the caller promises the id.
     if let Some(id) = unsafe { excluded(given.excluded, given.excluded_length) }? {

@@ -162,11 +162,15 @@ impl Reader {
     /// * scan: compares all documents, so that nothing is missed.
     /// * estimate: does not read stored texts. all_candidates: returns all that were compared.
     /// * excluding: the id of a document to leave out.
+    /// * max_candidates: compares at most so many, those that share the most buckets, which bounds
+    ///   the time if very many documents are nearly similar; `limited` tells whether others were
+    ///   left out. Default: all.
     ///
     /// Raises UnknownIdError for an id that no document has.
     #[pyo3(signature = (content=None, /, *, id=None, signature=None, threshold=None, top=None,
                         limit=None, containment=false, recall=None, confidence=None, scan=false,
-                        estimate=false, all_candidates=false, excluding=None))]
+                        estimate=false, all_candidates=false, excluding=None,
+                        max_candidates=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn query(
         &self,
@@ -184,6 +188,7 @@ impl Reader {
         estimate: bool,
         all_candidates: bool,
         excluding: Option<&Bound<'_, PyAny>>,
+        max_candidates: Option<usize>,
     ) -> PyResult<Matches> {
         let subject = match (content, id, signature) {
             (Some(content), None, None) => Subject::Content(Given::new(content)?),
@@ -216,6 +221,9 @@ impl Reader {
             }
             if let Some(id) = &excluding {
                 query = query.excluding(&**id);
+            }
+            if let Some(most) = max_candidates {
+                query = query.max_candidates(most);
             }
             match &subject {
                 Subject::Content(given) => query.by_content(given.content()).map(Some),

@@ -124,6 +124,12 @@ impl Matches {
         self.found.left_out
     }
 
+    /// Whether `max_candidates` left out candidates, so that similar documents may be missing.
+    #[getter]
+    fn limited(&self) -> bool {
+        self.found.limited
+    }
+
     fn __len__(&self) -> usize {
         self.matches.len()
     }

@@ -32,6 +32,19 @@ def test_queries_agree_with_brute_force(
         }
 
 
+def test_candidates_can_be_bounded(filled: twindex.Index, corpus: list[tuple[str, str]]) -> None:
+    text = max((text for _, text in corpus), key=lambda text: len(filled.query(text)))
+    matches = filled.query(text)
+    assert len(matches) > 1 and not matches.limited
+    few = filled.query(text, max_candidates=1)
+    assert few.limited and few.candidates == 1 and set(few) <= set(matches)
+    assert list(filled.query(text, max_candidates=len(filled))) == list(matches)
+    with pytest.raises(twindex.InvalidSettingError, match="max_candidates"):
+        filled.query(text, max_candidates=0)
+    with pytest.raises(twindex.InvalidSettingError, match="scan"):
+        filled.query(text, max_candidates=5, scan=True)
+
+
 def test_matches_are_a_sequence(filled: twindex.Index, corpus: list[tuple[str, str]]) -> None:
     matches = filled.query(corpus[0][1], threshold=1e-6, scan=True, limit=5)
     assert len(matches) == 5 and matches.left_out > 0 and matches.recall > 0.999

@@ -23,7 +23,17 @@ struct Answer {
     found: Vec<(Score, DocNo)>,
     /// The number of documents that were compared.
     candidates: u64,
+    /// Whether candidates were left out.
+    limited: bool,
     recall: f64,
+}
+
+impl Answer {
+    /// What a search has found, as it is ranked.
+    fn of_search(found: Vec<(Score, DocNo)>, search: &SearchResult, recall: f64) -> Self {
+        let SearchResult { candidates, limited, .. } = *search;
+        Self { found, candidates, limited, recall }
+    }
 }
 
 impl Query<'_> {
@@ -48,9 +58,17 @@ impl Query<'_> {
         let (threshold, recall, confidence) = self.checked()?;
         let view = self.snapshot.view();
         let excluded = &*found_of(&view, &self.excluded)?;
+        let limit = self.candidate_limit(excluded.len())?;
         if self.containment {
-            let asked =
-                ContainmentRequest { signature, text, threshold, recall, confidence, excluded };
+            let asked = ContainmentRequest {
+                signature,
+                text,
+                threshold,
+                recall,
+                confidence,
+                excluded,
+                limit,
+            };
             return match passages {
                 Some(search) => self.containing_passages(asked, search),
                 None => self.containing(asked),
@@ -71,14 +89,15 @@ impl Query<'_> {
         }
         let lanes = signature.lanes();
         if let (Some(count), false) = (self.top, self.scan) {
-            let top = Top { count, floor: threshold, least, recall, excluded };
+            let top = Top { count, floor: threshold, least, recall, excluded, limit };
             return self.name(self.nearest(lanes, text, top)?, confidence);
         }
         let sources = match self.scan {
             true => Sources::Everything,
-            false => Sources::Buckets(settings.plan, probe),
+            false => Sources::Buckets(settings.plan, probe, limit),
         };
-        let SearchResult { mut scored, candidates } = search(&view, lanes, sources, least)?;
+        let found = search(&view, lanes, sources, least)?;
+        let SearchResult { mut scored, candidates, limited } = found;
         scored.retain(|(_, doc)| !excluded.contains(doc));
         let found = match text {
             Some(text) => {
@@ -90,7 +109,7 @@ impl Query<'_> {
             }
             None => scored.into_iter().map(Score::estimated).collect(),
         };
-        self.name(Answer { found, candidates, recall: promised }, confidence)
+        self.name(Answer { found, candidates, limited, recall: promised }, confidence)
     }
 
     /// Finds the most similar documents, and perhaps some more.
@@ -111,23 +130,24 @@ impl Query<'_> {
                 None => Score::Estimated(lanes.len()),
             };
             let found = first.docs.into_iter().map(|doc| (score, doc)).collect();
-            return Ok(Answer { found, candidates: first.compared, recall: 1.0 });
+            let candidates = first.compared;
+            return Ok(Answer { found, candidates, limited: false, recall: 1.0 });
         }
         if let Some(texts) = texts {
             let mut ranking = ByText::new(texts, top);
             let (found, recall) = search_top(&view, lanes, settings.plan, top, &mut ranking)?;
             let exact = ranking.verified.into_iter().map(Score::exact).collect();
-            return Ok(Answer { found: exact, candidates: found.candidates, recall });
+            return Ok(Answer::of_search(exact, &found, recall));
         }
         let mut ranking = ByEstimate { count, lanes: settings.lanes };
         let (found, recall) = search_top(&view, lanes, settings.plan, top, &mut ranking)?;
-        let estimated = found.scored.into_iter().map(Score::estimated).collect();
-        Ok(Answer { found: estimated, candidates: found.candidates, recall })
+        let estimated = found.scored.iter().copied().map(Score::estimated).collect();
+        Ok(Answer::of_search(estimated, &found, recall))
     }
 
     /// Sorts what was found, and reads the ids of what is reported.
     fn name(&self, answer: Answer, confidence: Confidence) -> Result<Matches> {
-        let Answer { found, candidates, recall } = answer;
+        let Answer { found, candidates, limited, recall } = answer;
         let lanes = self.snapshot.settings().lanes.get();
         let (matches, left_out) = self.reported(
             found,
@@ -135,7 +155,7 @@ impl Query<'_> {
             |found| found.1,
             |found, id| found.0.named(id, lanes, confidence),
         )?;
-        Ok(Matches { matches, recall, candidates, left_out, sizes: None })
+        Ok(Matches { matches, recall, candidates, limited, left_out, sizes: None })
     }
 
     /// The matches for what was found, and how many the limit leaves out.

@@ -13,7 +13,7 @@ use crate::index::ask::verify::{AskedText, verified};
 use crate::lsh::{BandPlan, ClassSearch, ContainmentPlan, Margin, Probe, word};
 use crate::params::{Confidence, Recall, Threshold};
 use crate::sketch::Signature;
-use crate::store::{Asked, BandNo, Bucket, DocNo};
+use crate::store::{Asked, BandNo, Bucket, CandidateLimit, DocNo};
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::sync::OnceLock;
@@ -49,6 +49,8 @@ pub(crate) struct ContainmentRequest<'q> {
     pub(crate) recall: Recall,
     pub(crate) confidence: Confidence,
     pub(crate) excluded: &'q [DocNo],
+    /// How many candidates are compared, the documents to leave out included.
+    pub(crate) limit: Option<CandidateLimit>,
 }
 
 /// A document with enough equal lanes to be looked at.
@@ -251,7 +253,8 @@ impl Query<'_> {
         search: &PassageSearch<'_>,
     ) -> Result<Matches> {
         let (view, sketcher) = (self.snapshot.view(), self.snapshot.sketcher());
-        let FoundPassages { found, candidates } = search.run(&view, asked.excluded)?;
+        let found = search.run(&view, asked.excluded, asked.limit)?;
+        let FoundPassages { found, candidates, limited } = found;
         let units = search.units() as f64;
         let judged = found.into_par_iter().filter_map(|(doc, shared)| {
             let (low, high) = search.covered(&shared);
@@ -285,7 +288,7 @@ impl Query<'_> {
                 Match { containment: Some(found.containment), ..named }
             },
         )?;
-        Ok(Matches { matches, recall: 1.0, candidates, left_out, sizes: None })
+        Ok(Matches { matches, recall: 1.0, candidates, limited, left_out, sizes: None })
     }
 
     /// Finds documents that contain at least the threshold's share of the query's set.
@@ -322,12 +325,14 @@ impl Query<'_> {
         let buckets = merged_buckets(asked.signature.lanes(), bands, &probes);
         let is_probed = |doc| classes.of(doc).is_some_and(|class| search.probe(class).is_some());
         let (mut candidates, mut met) = (searched.documents_scanned, Vec::new());
-        view.candidates_among(Asked::Buckets(&buckets), None, is_probed, |doc, other| {
-            candidates += 1;
-            let equal = search.equal_lanes(other);
-            let class = classes.of(doc).filter(|class| equal >= search.margin(*class).least);
-            met.extend(class.map(|class| (doc, class, equal)));
-        })?;
+        let asked_buckets = Asked::Buckets(&buckets);
+        let limited =
+            view.candidates_among(asked_buckets, asked.limit, is_probed, |doc, other| {
+                candidates += 1;
+                let equal = search.equal_lanes(other);
+                let class = classes.of(doc).filter(|class| equal >= search.margin(*class).least);
+                met.extend(class.map(|class| (doc, class, equal)));
+            })?;
         for (doc, class, equal) in met {
             let size = view.with_signature(doc, |_, size| size.estimate())?;
             search.meet(Compared { doc, class, equal, size });
@@ -350,6 +355,6 @@ impl Query<'_> {
             |found| found.doc,
             |found, id| search.named(found, id),
         )?;
-        Ok(Matches { matches, recall, candidates, left_out, sizes: Some(searched) })
+        Ok(Matches { matches, recall, candidates, limited, left_out, sizes: Some(searched) })
     }
 }

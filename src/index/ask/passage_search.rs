@@ -11,7 +11,7 @@ use crate::index::ask::prints::Prints;
 use crate::index::ask::stretch::{MetStretch, Origin};
 use crate::index::ask::text_cache::{CachedText, TextCache};
 use crate::sketch::{Fingerprints, Sketcher};
-use crate::store::{ChunkTable, DocNo, DocTable, View};
+use crate::store::{CandidateLimit, ChunkTable, DocNo, DocTable, FirstDocuments, View, most_often};
 use crate::text::{Shingler, UnitNumbers};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -35,6 +35,8 @@ pub(crate) enum SharedUnits {
 pub(crate) struct FoundPassages {
     pub(crate) found: Vec<(DocNo, SharedUnits)>,
     pub(crate) candidates: u64,
+    /// Whether a limit left out candidates.
+    pub(crate) limited: bool,
 }
 
 /// The documents of an index that may have passages of a text.
@@ -165,40 +167,61 @@ impl<'s> PassageSearch<'s> {
         !self.words.is_empty()
     }
 
-    /// The live documents that have one of the fingerprints, in ascending order.
-    fn candidates<P, D>(&self, view: &View<'_, P, D>) -> Result<Vec<DocNo>>
+    /// The live documents that have one of the fingerprints, in ascending order. With a limit,
+    /// those that have the most of them, and whether others were left out.
+    fn candidates<P, D>(
+        &self,
+        view: &View<'_, P, D>,
+        limit: Option<CandidateLimit>,
+    ) -> Result<(Vec<DocNo>, bool)>
     where
         P: ChunkTable + Sync,
         D: DocTable + Sync,
     {
         /// The words that are looked up together: neighbours are in the same chunks.
         const PIECE: usize = 64;
-        let Some(band) = view.fixed.layout.fingerprints() else { return Ok(Vec::new()) };
-        let pieces = self.words.par_chunks(PIECE).map(|words| {
-            let mut docs = view.with_words(band, words)?;
-            docs.dedup();
-            Ok(docs)
-        });
-        pieces.try_reduce(Vec::new, |mut one, other| {
-            one.extend(other);
-            // Both are sorted, which this sort makes use of.
-            one.sort();
-            one.dedup();
-            Ok(one)
-        })
+        /// The documents of all words that are read with a limit, each as often as it is found.
+        const READ: usize = 1 << 22;
+        let Some(band) = view.fixed.layout.fingerprints() else { return Ok((Vec::new(), false)) };
+        let pieces = self.words.par_chunks(PIECE);
+        let Some(limit) = limit else {
+            let pieces = pieces.map(|words| {
+                let mut docs = view.with_words(band, words)?;
+                docs.dedup();
+                Ok(docs)
+            });
+            let docs = pieces.try_reduce(Vec::new, |mut one, other| {
+                one.extend(other);
+                // Both are sorted, which this sort makes use of.
+                one.sort();
+                one.dedup();
+                Ok(one)
+            });
+            return Ok((docs?, false));
+        };
+        let most = READ / self.words.len().max(1);
+        let most = most.clamp(KnownSearch::MOST, CandidateLimit::READ);
+        let read = pieces.map(|words| view.first_with_words(band, words, most));
+        let read: Vec<FirstDocuments> = read.collect::<Result<_>>()?;
+        let are_cut = read.iter().any(|first| first.limited);
+        let found = read.into_iter().flat_map(|first| first.docs).collect();
+        let (docs, limited) = most_often(found, limit);
+        Ok((docs, are_cut || limited))
     }
 
-    /// Finds all documents that share a passage, by their numbers, except some.
+    /// Finds all documents that share a passage, by their numbers, except some. A limit counts
+    /// these too.
     pub(crate) fn run<P, D>(
         &self,
         view: &View<'_, P, D>,
         excluded: &[DocNo],
+        limit: Option<CandidateLimit>,
     ) -> Result<FoundPassages>
     where
         P: ChunkTable + Sync,
         D: DocTable + Sync,
     {
-        let mut docs = self.candidates(view)?;
+        let (mut docs, limited) = self.candidates(view, limit)?;
         docs.retain(|doc| !excluded.contains(doc));
         let candidates = docs.len() as u64;
         let outlined = docs.into_par_iter().filter_map(|doc| match view.fingerprints(doc) {
@@ -217,7 +240,7 @@ impl<'s> PassageSearch<'s> {
                 found.map(|(doc, outline)| (doc, SharedUnits::Outlined(outline))).collect()
             }
         };
-        Ok(FoundPassages { found, candidates })
+        Ok(FoundPassages { found, candidates, limited })
     }
 
     /// The passages that a document shares, by its text.

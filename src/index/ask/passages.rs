@@ -7,7 +7,7 @@ use crate::index::ask::passage_search::{FoundPassages, PassageSearch, SharedUnit
 use crate::index::ask::ranks::{found_of, named_first};
 use crate::index::snapshot::Snapshot;
 use crate::params::Threshold;
-use crate::store::DocNo;
+use crate::store::{CandidateLimit, DocNo};
 use crate::text::Content;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -44,8 +44,8 @@ use std::ops::Range;
 ///
 /// Cost: with stored texts, the whole text of every document that shares a fingerprint with the
 /// query ([`PassageMatches::candidates`]) is read and compared, whatever the
-/// [`limit`](Self::limit). A document of 50 MB takes seconds. [`Snapshot::known_passages`] is
-/// bounded.
+/// [`limit`](Self::limit); [`max_candidates`](Self::max_candidates) bounds their number. A document
+/// of 50 MB takes seconds. [`Snapshot::known_passages`] is bounded.
 #[derive(Clone, Debug)]
 #[must_use = "a query does not run until one of its `by_` methods is called"]
 pub struct PassageQuery<'s> {
@@ -54,6 +54,7 @@ pub struct PassageQuery<'s> {
     threshold: Option<f64>,
     excluded: Vec<String>,
     located: bool,
+    max_candidates: Option<usize>,
 }
 
 /// The documents that share a passage with a query.
@@ -65,8 +66,11 @@ pub struct PassageMatches {
     matches: Vec<PassageMatch>,
     /// The number of units of the query: characters after normalisation, words, lines or tokens.
     pub units: usize,
-    /// The number of documents that have a fingerprint of the query.
+    /// The number of documents with a fingerprint of the query that were compared.
     pub candidates: u64,
+    /// Whether [`PassageQuery::max_candidates`] left out candidates, so that documents which share
+    /// a passage may be missing.
+    pub limited: bool,
     /// The number of matches that [`PassageQuery::limit`] left out.
     pub left_out: u64,
 }
@@ -165,7 +169,14 @@ impl<'m> IntoIterator for &'m PassageMatches {
 
 impl<'s> PassageQuery<'s> {
     fn new(snapshot: &'s Snapshot) -> Self {
-        Self { snapshot, limit: None, threshold: None, excluded: Vec::new(), located: true }
+        Self {
+            snapshot,
+            limit: None,
+            threshold: None,
+            excluded: Vec::new(),
+            located: true,
+            max_candidates: None,
+        }
     }
 
     /// Reports at most `limit` documents: those that share most. Of documents that share as much,
@@ -179,6 +190,16 @@ impl<'s> PassageQuery<'s> {
     /// if it may share so much.
     pub fn threshold(self, share: f64) -> Self {
         Self { threshold: Some(share), ..self }
+    }
+
+    /// Compares at most this many candidates: at least 1. By default, all are compared, and no
+    /// document that shares a passage is missed. If there are more, those that have the most
+    /// fingerprints of the query are compared; then those that were inserted first. At most 131,072
+    /// documents of a fingerprint are read, and of a query with many fingerprints about 4 million
+    /// of all of them. Documents that are [left out](Self::excluding) do not count.
+    /// [`PassageMatches::limited`] tells whether candidates were left out.
+    pub fn max_candidates(self, most: usize) -> Self {
+        Self { max_candidates: Some(most), ..self }
     }
 
     /// Leaves the document with this id out of the result. May be called for several.
@@ -208,7 +229,7 @@ impl<'s> PassageQuery<'s> {
     /// # Errors
     ///
     /// - [`Error::NoPassages`] if the index keeps no fingerprints of passages, and
-    ///   [`Error::InvalidSetting`] for a threshold out of range.
+    ///   [`Error::InvalidSetting`] for a threshold or a number of candidates out of range.
     /// - [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for content of a kind that the
     ///   index does not take, and [`Error::InvalidSetting`] for a text of 4 GiB or more.
     /// - [`Error::Damaged`] or [`Error::Io`] if the file cannot be read.
@@ -248,7 +269,9 @@ impl<'s> PassageQuery<'s> {
         let gram = search.gram();
         let units = search.units();
         let excluded = found_of(&view, &self.excluded)?;
-        let FoundPassages { found, candidates } = search.run(&view, &excluded)?;
+        let limit = self.max_candidates.map(CandidateLimit::new).transpose()?;
+        let limit = limit.map(|limit| limit.more(excluded.len()));
+        let FoundPassages { found, candidates, limited } = search.run(&view, &excluded, limit)?;
         let least = threshold.map_or(0.0, |share| share.get() * units as f64);
         let counted = found.into_iter().map(|(doc, shared)| (search.covered(&shared), doc, shared));
         let counted: Vec<Counted> =
@@ -268,7 +291,7 @@ impl<'s> PassageQuery<'s> {
             Ok(PassageMatch { id, shared, most, passages })
         });
         let matches = matches.collect::<Result<_>>()?;
-        Ok(PassageMatches { matches, units, candidates, left_out })
+        Ok(PassageMatches { matches, units, candidates, limited, left_out })
     }
 }
 

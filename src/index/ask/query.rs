@@ -6,6 +6,7 @@ use crate::index::ask::passage_search::PassageSearch;
 use crate::index::ask::verify::AskedText;
 use crate::index::snapshot::Snapshot;
 use crate::sketch::Signature;
+use crate::store::CandidateLimit;
 use crate::text::Content;
 
 /// A query to a snapshot. The setters take it by value; one of the `by_` methods runs it.
@@ -42,6 +43,7 @@ pub struct Query<'s> {
     estimate: bool,
     pub(super) containment: bool,
     pub(super) excluded: Vec<String>,
+    max_candidates: Option<usize>,
 }
 
 impl Snapshot {
@@ -65,6 +67,7 @@ impl<'s> Query<'s> {
             estimate: false,
             containment: false,
             excluded: Vec::new(),
+            max_candidates: None,
         }
     }
 
@@ -95,7 +98,7 @@ impl<'s> Query<'s> {
     /// that were inserted first are reported. All matches are found and counted
     /// ([`Matches::left_out`]). If the index has very many exact copies of what is asked, that
     /// takes long; use [`top`](Self::top) there. If it has very many different near copies, both
-    /// compare all of them.
+    /// compare all of them, unless [`max_candidates`](Self::max_candidates) bounds the query.
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = Some(limit);
         self
@@ -132,6 +135,38 @@ impl<'s> Query<'s> {
     /// ```
     pub fn top(mut self, count: usize) -> Self {
         self.top = Some(count);
+        self
+    }
+
+    /// Compares at most this many candidates: at least 1. By default, all are compared. If there
+    /// are more, those that share the most buckets with the query are compared, which a similar
+    /// document does; then those that were inserted first. At most 131,072 documents of a bucket
+    /// are read. Documents that are [left out](Self::excluding) do not count.
+    ///
+    /// This bounds the time of a query whose buckets are crowded: 100,000 near copies of what is
+    /// asked take seconds, above all if texts are compared. [`Matches::limited`] tells whether
+    /// candidates were left out; a similar document may then be missing, and
+    /// [`Matches::recall`] holds only for those that were compared. A
+    /// [containment](Self::containment) query bounds what it finds in buckets, and compares all
+    /// documents of the sizes that it scans.
+    ///
+    /// ```
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let index = twindex::Index::create(folder.path().join("m.twx"))?;
+    /// # let mut txn = index.begin_write()?;
+    /// for number in 0..100 {
+    ///     txn.insert(format!("copy-{number}"), "one and the same text")?;
+    /// }
+    /// # txn.commit()?;
+    /// let found =
+    ///     index.snapshot()?.query().max_candidates(10).by_text("one and the same text")?;
+    /// assert_eq!((found.len(), found.limited), (10, true));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn max_candidates(mut self, most: usize) -> Self {
+        self.max_candidates = Some(most);
         self
     }
 
@@ -265,8 +300,10 @@ impl<'s> Query<'s> {
     ///
     /// # Errors
     ///
-    /// - [`Error::InvalidSetting`] if the threshold, the recall or the confidence is out of range,
-    ///   and for a [`containment`](Self::containment) query to an index of weighted sets.
+    /// - [`Error::InvalidSetting`] if the threshold, the recall, the confidence or
+    ///   [`max_candidates`](Self::max_candidates) is out of range, if a
+    ///   [`scan`](Self::scan) is to compare only some candidates, and for a
+    ///   [`containment`](Self::containment) query to an index of weighted sets.
     /// - [`Error::NotWeights`], [`Error::UnexpectedWeights`] or [`Error::UnexpectedTokens`] for
     ///   content of a kind that the index does not take.
     /// - [`Error::Damaged`] or [`Error::Io`] if the file cannot be read.
@@ -333,6 +370,20 @@ impl<'s> Query<'s> {
                 Err(Error::SignatureMismatch { expected: lanes, got: signature.lanes().len() })
             }
         }
+    }
+
+    /// How many candidates are compared besides the documents that are left out; an error if the
+    /// number is out of range.
+    pub(super) fn candidate_limit(&self, excluded: usize) -> Result<Option<CandidateLimit>> {
+        let limit = self.max_candidates.map(CandidateLimit::new).transpose()?;
+        if let (Some(limit), true) = (limit, self.scan) {
+            return Err(Error::InvalidSetting {
+                setting: "max_candidates",
+                got: limit.compared.to_string(),
+                expected: "no limit with a scan, which compares every document",
+            });
+        }
+        Ok(limit.map(|limit| limit.more(excluded)))
     }
 
     /// Whether the query verifies candidates with stored texts.

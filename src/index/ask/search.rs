@@ -18,8 +18,8 @@ use std::ops::ControlFlow;
 /// The source of candidates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sources {
-    /// The buckets of a probe.
-    Buckets(BandPlan, Probe),
+    /// The buckets of a probe. With a limit, some of their documents may be left out.
+    Buckets(BandPlan, Probe, Option<CandidateLimit>),
     /// All documents.
     Everything,
 }
@@ -31,6 +31,8 @@ pub(crate) struct SearchResult {
     pub(crate) scored: Vec<Candidate>,
     /// The number of documents that were compared.
     pub(crate) candidates: u64,
+    /// Whether a limit left out candidates.
+    pub(crate) limited: bool,
 }
 
 /// Compares candidates with the lanes of a non-empty document and keeps those with at least
@@ -56,7 +58,11 @@ pub(crate) fn search<P: ChunkTable, D: DocTable>(
             }
             ControlFlow::Continue(())
         })?,
-        Sources::Buckets(plan, probe) => view.candidates(&buckets(lanes, plan, probe), compare)?,
+        Sources::Buckets(plan, probe, limit) => {
+            let buckets = buckets(lanes, plan, probe);
+            let asked = Asked::Buckets(&buckets);
+            found.limited = view.candidates_among(asked, limit, |_| true, compare)?;
+        }
     }
     Ok(found)
 }

@@ -7,7 +7,7 @@ use crate::index::ask::search::{SearchResult, buckets};
 use crate::index::ask::verify::Similarities;
 use crate::lsh::{BandPlan, Margin, Probe};
 use crate::params::{Lanes, Recall, Threshold};
-use crate::store::{Asked, ChunkTable, DocNo, DocTable, View};
+use crate::store::{Asked, CandidateLimit, ChunkTable, DocNo, DocTable, View};
 use rustc_hash::FxHashSet;
 
 /// The parameters of a top-k search.
@@ -22,6 +22,8 @@ pub(crate) struct Top<'q> {
     pub(crate) recall: Recall,
     /// The documents to leave out.
     pub(crate) excluded: &'q [DocNo],
+    /// How many candidates are compared, the documents to leave out included.
+    pub(crate) limit: Option<CandidateLimit>,
 }
 
 /// Ranks the candidates of a top-k search, by estimates or by texts.
@@ -38,8 +40,8 @@ pub(crate) trait Ranking {
 /// a document as similar as the last one wanted was found or, if fewer were found, a document at
 /// the floor.
 ///
-/// The search goes on to shallower buckets until that probability reaches the recall, or until the
-/// probe of the floor is done. Each candidate is compared once. The decision to go on depends on
+/// The search goes on to shallower buckets until that probability reaches the recall, until the
+/// probe of the floor is done, or until the limit leaves out candidates. Each candidate is compared once. The decision to go on depends on
 /// the results and the settings alone, never on measured cost, so results are reproducible.
 pub(crate) fn search_top<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
@@ -56,7 +58,9 @@ pub(crate) fn search_top<P: ChunkTable, D: DocTable>(
         let mut new = Vec::new();
         let is_new = |doc| !compared.contains(&doc);
         let buckets = buckets(lanes, plan, probe);
-        view.candidates_among(Asked::Buckets(&buckets), None, is_new, |doc, other| {
+        let limit = top.limit.map(|limit| limit.less(compared.len()));
+        let asked = Asked::Buckets(&buckets);
+        found.limited = view.candidates_among(asked, limit, is_new, |doc, other| {
             new.push(doc);
             let equal = equal_lanes(lanes, other);
             if equal >= top.least && !top.excluded.contains(&doc) {
@@ -71,6 +75,9 @@ pub(crate) fn search_top<P: ChunkTable, D: DocTable>(
             if ranking.promised(&done, last) >= top.recall.get() {
                 break;
             }
+        }
+        if found.limited {
+            break;
         }
     }
     Ok((found, ranking.promised(&done, last)))

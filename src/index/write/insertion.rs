@@ -287,13 +287,7 @@ impl<'t> Insertion<'t> {
 
     /// The parameters of the comparison; `None` without a threshold.
     fn duplicate_rule(&self) -> Result<Option<DuplicateRule<'t>>> {
-        if self.max_candidates == 0 {
-            return Err(Error::InvalidSetting {
-                setting: "max_candidates",
-                got: "0".to_owned(),
-                expected: "at least 1",
-            });
-        }
+        let limit = CandidateLimit::new(self.max_candidates)?;
         let Some(threshold) = self.threshold else {
             let (setting, got) = match (self.against.len(), self.contained) {
                 (0, None) => return Ok(None),
@@ -311,7 +305,6 @@ impl<'t> Insertion<'t> {
                 expected: "texts that are compared, not estimates",
             });
         }
-        let limit = CandidateLimit { compared: self.max_candidates };
         let verifies = self.txn.settings().store_text && !self.estimate;
         let search_plan = self.txn.search_plan(threshold, verifies);
         let elements = verifies.then(|| Arc::clone(&self.txn.elements));

@@ -95,7 +95,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             found.docs.extend(docs.iter().copied().filter(|doc| is_wanted(*doc)));
             found.compact();
         }
-        Ok(found.into_docs().0)
+        Ok(found.into_docs(0).0)
     }
 
     /// The first documents of a bucket of one word, by number and without a gap: at least `most` if
@@ -135,29 +135,17 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         Ok((docs.len() >= least).then_some(docs))
     }
 
-    /// Visits every live document of some buckets of lane bands once, with its lanes, in no
-    /// particular order.
+    /// Visits the live documents of some buckets of lane bands that `is_wanted` accepts, each once,
+    /// with its lanes. The signatures of the others are not read. All candidates but the first few
+    /// are visited in order of their numbers. `is_wanted` may depend on the documents visited
+    /// before.
+    ///
+    /// With a limit, some candidates may be left out; returns whether any were.
     ///
     /// Memory makes some page reads unnecessary. If a filter says that a fence occurs at most once
     /// in a band of a run, and a candidate found earlier has this fence, the bucket has no other
     /// document in the run. A document of the index is usually alone in all its buckets; a query
     /// for it then reads one page instead of one page per band.
-    pub(crate) fn candidates(
-        &self,
-        buckets: &[Bucket],
-        visit: impl FnMut(DocNo, &[u8]),
-    ) -> Result<()> {
-        self.candidates_among(Asked::Buckets(buckets), None, |_| true, visit)?;
-        Ok(())
-    }
-
-    /// Like [`candidates`](Self::candidates), for the documents that `is_wanted` accepts. The
-    /// signatures of the others are not read.
-    ///
-    /// All candidates but the first few are visited in order of their numbers. `is_wanted` may
-    /// depend on the documents visited before.
-    ///
-    /// With a limit, some candidates may be left out; returns whether any were.
     pub(crate) fn candidates_among(
         &self,
         asked: Asked<'_>,
@@ -268,7 +256,7 @@ impl<P: ChunkTable, D: DocTable, W: Fn(DocNo) -> bool> CandidateSearch<'_, P, D,
 
     /// Takes a document of a run, early if it is one of few and there is room.
     fn take(&mut self, doc: DocNo, is_one_of_few: bool) -> Result<()> {
-        if !is_one_of_few || self.early.len() >= EARLY_CANDIDATES {
+        if !is_one_of_few || self.early.len() >= self.found.most_early(EARLY_CANDIDATES) {
             self.found.docs.push(doc);
         } else if !is_among(&self.early, doc) && self.view.is_live(doc) {
             self.view.with_lanes(doc, |lanes| {
@@ -284,7 +272,8 @@ impl<P: ChunkTable, D: DocTable, W: Fn(DocNo) -> bool> CandidateSearch<'_, P, D,
         let Self { view, is_wanted, mut found, early } = self;
         early.iter().for_each(|candidate| visit(candidate.doc, &candidate.lanes));
         found.docs.retain(|doc| view.is_live(*doc) && !is_among(&early, *doc));
-        let (mut docs, limited) = found.into_docs();
+        let besides = early.iter().filter(|candidate| !known.contains(&candidate.doc)).count();
+        let (mut docs, limited) = found.into_docs(besides);
         if !known.is_empty() {
             docs.extend(known.iter().filter(|doc| !is_among(&early, **doc)));
             docs.sort_unstable();

@@ -7,7 +7,7 @@ pub(crate) mod clusters;
 pub(crate) mod fixed;
 pub(crate) mod foretold;
 pub(crate) mod found_docs;
-mod ids;
+pub(crate) mod ids;
 mod lookups;
 pub(crate) mod reader;
 pub(crate) mod recent_lanes;

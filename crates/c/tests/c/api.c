@@ -162,6 +162,14 @@ static void similar_documents_are_found(const char *folder, twindex_error *error
     OK(twindex_query_text(snapshot, A, TWINDEX_NUL, &query, &matches, error));
     CHECK(twindex_matches_count(matches) == 1 && twindex_matches_left_out(matches) == 1);
     twindex_matches_free(matches);
+    twindex_query few = {.size = sizeof few, .max_candidates = 1};
+    OK(twindex_query_text(snapshot, A, TWINDEX_NUL, &few, &matches, error));
+    CHECK(twindex_matches_count(matches) == 1 && twindex_matches_limited(matches) == 1);
+    twindex_matches_free(matches);
+    few.max_candidates = 100;
+    OK(twindex_query_text(snapshot, A, TWINDEX_NUL, &few, &matches, error));
+    CHECK(twindex_matches_count(matches) == 2 && twindex_matches_limited(matches) == 0);
+    twindex_matches_free(matches);
     twindex_query others = {.size = sizeof others, .excluded = "a"};
     others.estimate = TWINDEX_YES;
     others.scan = TWINDEX_YES;
@@ -411,6 +419,11 @@ static void passages_are_found(const char *folder, twindex_error *error) {
         one.excluded = NULL;
         OK(twindex_passages_find(snapshot, A, TWINDEX_NUL, &one, &passages, error));
         CHECK(twindex_passages_count(passages) == 1 && twindex_passages_left_out(passages) == 1);
+        CHECK(twindex_passages_limited(passages) == 0);
+        twindex_passages_free(passages);
+        twindex_passage_query few = {.size = sizeof few, .max_candidates = 1};
+        OK(twindex_passages_find(snapshot, A, TWINDEX_NUL, &few, &passages, error));
+        CHECK(twindex_passages_count(passages) == 1 && twindex_passages_limited(passages) == 1);
         twindex_passages_free(passages);
         twindex_snapshot_free(snapshot);
         twindex_index_free(index);

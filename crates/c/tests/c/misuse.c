@@ -25,12 +25,13 @@ static void nulls(void) {
     CHECK(twindex_passages_count(NULL) == 0);
     CHECK(twindex_passages_at(NULL, 0) == NULL);
     CHECK(twindex_passages_passage(NULL, 0, 0) == NULL);
-    CHECK(twindex_passages_left_out(NULL) == 0);
+    CHECK(twindex_passages_left_out(NULL) == 0 && twindex_passages_limited(NULL) == 0);
     CHECK(twindex_error_status(NULL) == TWINDEX_OK);
     CHECK(equals(twindex_error_message(NULL), "") && equals(twindex_error_path(NULL), ""));
     CHECK(twindex_snapshot_count(NULL) == 0 && twindex_snapshot_commit_number(NULL) == 0);
     CHECK(twindex_matches_count(NULL) == 0 && twindex_matches_at(NULL, 0) == NULL);
     CHECK(twindex_matches_recall(NULL) == 0 && twindex_matches_left_out(NULL) == 0);
+    CHECK(twindex_matches_limited(NULL) == 0);
     CHECK(twindex_clusters_count(NULL) == 0 && twindex_sketcher_signature_length(NULL) == 0);
     twindex_status statuses[] = {
         twindex_index_create(NULL, 1, NULL, NULL, NULL),
