@@ -36,6 +36,8 @@ pub(crate) mod plan;
 mod plan_sample;
 pub(crate) mod query;
 mod query_passages;
+mod query_question;
+mod query_similar;
 pub(crate) mod rebuild;
 pub(crate) mod remove;
 pub(crate) mod replace_guard;

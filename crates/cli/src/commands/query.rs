@@ -1,22 +1,21 @@
 //! `twindex query`: finds the documents that are similar to texts or to a stored document.
 
-use super::query_passages;
+use super::query_passages::Sharing;
+use super::query_question::Question;
+use super::query_similar::Similar;
 use crate::input::{RawRecord, Record, no_sequence, unmarked, weights};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::input_options::{InputOptions, announce_standard_input};
-use crate::run::results_table::{Column, Kind, ResultsOption};
+use crate::run::results_table::ResultsOption;
 use crate::run::{ending::Ending, opening, records};
 use crate::terminal::interrupt;
 use crate::terminal::messages::message;
-use crate::terminal::output::{
-    Results, count, distance, grouped, likeness, rounded_recall, similarity, summary, whole_millis,
-};
-use serde_json::Value;
+use anyhow::anyhow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
-use twindex::{Content, DEFAULT_CONFIDENCE, Matches, Signature, Snapshot};
+use twindex::{Content, DEFAULT_CONFIDENCE, Settings};
 
 /// The headings of the options in the help.
 const QUERIES: &str = "What to ask about";
@@ -102,167 +101,71 @@ fn at_least_one(text: &str) -> Result<usize, &'static str> {
     text.parse().ok().filter(|number| *number > 0).ok_or("expected a whole number from 1 on")
 }
 
-/// The matches of one query, with its name.
-struct Answer {
-    query: String,
-    matches: Matches,
-}
-
-/// The name of a record in the results, and its own id, under which it does not match itself.
-pub(super) fn names_of(record: &Record<'_>) -> (String, Option<String>) {
-    match record.name.id() {
-        // A file is named as it was typed.
-        Some(id) if matches!(record.raw, RawRecord::File(_)) => {
-            (record.place.clone(), Some(id.to_owned()))
-        }
-        Some(id) => (id.to_owned(), Some(id.to_owned())),
-        None => (record.place.clone(), None),
-    }
-}
-
-/// Sums over all queries, for the summary.
-#[derive(Default)]
-struct Totals {
-    queries: u64,
-    matches: u64,
-    candidates: u64,
-    failed: u64,
-    left_out: u64,
-    /// The number of set-size classes that were scanned.
-    classes_scanned: u64,
-    /// The number of documents in these classes.
-    scanned: u64,
-    /// The number of compared documents for which only stored texts can answer.
-    undecidable: u64,
-    /// The greatest similarity at which the bands do not reach the recall, which makes scans
-    /// necessary.
-    out_of_reach: Option<f64>,
-    /// The least recall of all queries.
-    recall: Option<f64>,
-    /// The width of the k-mers, if the index has k-mer shingles.
-    kmer_width: Option<u16>,
-}
-
-/// The options that all queries share.
-#[derive(Clone, Copy)]
-struct QueryOptions {
-    threshold: Option<f64>,
-    confidence: f64,
-    top: Option<usize>,
-    scan: bool,
-    containment: bool,
-    estimate: bool,
-}
-
-impl QueryOptions {
-    /// Queries for a content. A record with an id of its own does not match itself.
-    fn ask(
-        self,
-        snapshot: &Snapshot,
-        content: Content<'_>,
-        own_id: Option<&str>,
-    ) -> twindex::Result<Matches> {
-        let query = self.query(snapshot);
-        match own_id {
-            Some(id) => query.excluding(id).by_content(content),
-            None => query.by_content(content),
-        }
-    }
-
-    /// Builds a query with these options.
-    fn query(self, snapshot: &Snapshot) -> twindex::Query<'_> {
-        let query = snapshot
-            .query()
-            .scan(self.scan)
-            .estimate(self.estimate)
-            .containment(self.containment)
-            .confidence(self.confidence);
-        let query = match self.top {
-            Some(count) => query.top(count),
-            None => query,
-        };
-        match self.threshold {
-            Some(threshold) => query.threshold(threshold),
-            None => query,
-        }
-    }
-}
-
-/// The columns of the results.
-fn columns(containment: bool, kmer_width: Option<u16>) -> Vec<Column> {
-    let number = |name| (name, Kind::Number);
-    let mut columns = vec![("query", Kind::Text), ("id", Kind::Text)];
-    columns.extend(["similarity", "low", "high"].map(number));
-    columns.push(("exact", Kind::Flag));
-    if containment {
-        columns.extend(["containment", "containment_low", "containment_high"].map(number));
-    }
-    columns.extend(kmer_width.map(|_| number("distance")));
-    columns
-}
-
 pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failure> {
-    if args.passages {
-        return query_passages::run(global, args);
-    }
     interrupt::catch()?;
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;
     let snapshot = Arc::new(index.snapshot()?);
-    let options = QueryOptions {
-        threshold: args.threshold,
-        confidence: args.confidence,
-        top: args.top,
-        scan: args.scan,
-        estimate: args.estimate,
-        containment: args.containment,
-    };
-    let kmer_width = snapshot.settings().shingle.kmer_width();
-    let columns = columns(args.containment, kmer_width);
-    let mut results = args.results.results(global, &args.index, &args.paths, &columns)?;
-    let mut totals = Totals { kmer_width, ..Totals::default() };
+    let settings = *snapshot.settings();
+    let Query { threshold, confidence, top, scan, containment, estimate, .. } = *args;
+    if args.passages {
+        ask(global, args, &settings, start, &Sharing { snapshot, threshold, top })
+    } else {
+        let similar = Similar { snapshot, threshold, confidence, top, scan, containment, estimate };
+        ask(global, args, &settings, start, &similar)
+    }
+}
 
+/// Asks the question about the text, the document and the records that the command names.
+fn ask<Q: Question>(
+    global: &GlobalOptions,
+    args: &Query,
+    settings: &Settings,
+    start: Instant,
+    question: &Q,
+) -> Result<Ending, Failure> {
+    // What is wrong with all questions is told once, before any of them.
+    question.check()?;
+    let mut results =
+        args.results.results(global, &args.index, &args.paths, &question.columns())?;
+    let mut totals = Q::Totals::default();
+    let mut failed = 0;
     if let Some(text) = args.text.as_deref().map(unmarked) {
-        if let Some(cause) = kmer_width.and_then(|_| no_sequence(text)) {
-            return Err(anyhow::anyhow!("--text: {cause}").into());
+        if let Some(cause) = settings.shingle.kmer_width().and_then(|_| no_sequence(text)) {
+            return Err(anyhow!("--text: {cause}").into());
         }
-        let weights = snapshot.settings().weighted.then(|| weights(text)).transpose();
-        let weights = weights.map_err(|cause| anyhow::anyhow!("--text: {cause}"))?;
+        let weights = settings.weighted.then(|| weights(text)).transpose();
+        let weights = weights.map_err(|cause| anyhow!("--text: {cause}"))?;
         let content = weights.as_ref().map_or(Content::Text(text), Content::Weights);
-        let matches = options.ask(&snapshot, content, None)?;
-        totals.print(&mut results, &Answer { query: "text".into(), matches })?;
+        let answer = question.by_content(content, None)?;
+        question.print("text", &answer, &mut results, &mut totals)?;
     }
     if let Some(id) = &args.id {
-        match options.query(&snapshot).by_id(id)? {
-            Some(matches) => {
-                totals.print(&mut results, &Answer { query: id.clone(), matches })?;
-            }
-            None => {
-                totals.failed += 1;
-                message(&format!("{}: no document has the id {id}", args.index.display()));
-            }
+        if let Some(answer) = question.by_id(id)? {
+            question.print(id, &answer, &mut results, &mut totals)?;
+        } else {
+            failed += 1;
+            message(&format!("{}: no document has the id {id}", args.index.display()));
         }
     }
     if !args.paths.is_empty() {
-        // An option out of range must give one error, not one for each record. This query checks.
-        options.query(&snapshot).by_signature(&Signature::empty(snapshot.settings().lanes())?)?;
-        let settings = *snapshot.settings();
         args.input.check(settings.shingle, settings.weighted, &args.index)?;
-        let shared = Arc::clone(&snapshot);
         announce_standard_input(global, &args.paths);
         let mut inputs = args.input.of(&args.paths, &args.index, settings.weighted);
         inputs.leave_out.extend(args.results.file().map(Path::to_owned));
-        let records = records::start_long(inputs, &settings, move |record| {
-            let (query, own) = names_of(&record);
+        let shared = question.clone();
+        let records = records::start_long(inputs, settings, move |record| {
+            let (query, own_id) = names_of(&record);
             // An error here comes from the index, not from the record, so it ends the command.
-            let matches = options.ask(&shared, record.body.content(), own.as_deref());
-            Ok(matches.map(|matches| Answer { query, matches }))
+            let answer = shared.by_content(record.body.content(), own_id.as_deref());
+            Ok(answer.map(|answer| (query, answer)))
         })?;
         for parsed in records {
-            totals.failed += parsed.failed;
+            failed += parsed.failed;
             parsed.messages.iter().for_each(|text| message(text));
             for answer in parsed.good {
-                totals.print(&mut results, &answer?)?;
+                let (query, answer) = answer?;
+                question.print(&query, &answer, &mut results, &mut totals)?;
             }
             results.flush()?;
         }
@@ -271,115 +174,23 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
     if !interrupt::asked() {
         results.finish()?;
     }
-    totals.report(global, options, start.elapsed().as_secs_f64());
-    Ok(match (interrupt::asked(), totals.failed > 0, any) {
-        (true, _, _) => return Err(anyhow::anyhow!("interrupted").into()),
+    question.report(global, &totals, failed, start.elapsed().as_secs_f64());
+    Ok(match (interrupt::asked(), failed > 0, any) {
+        (true, _, _) => return Err(anyhow!("interrupted").into()),
         (false, true, _) => Ending::SomeFailed,
         (false, false, true) => Ending::Done,
         (false, false, false) => Ending::Nothing,
     })
 }
 
-impl Totals {
-    /// Adds an answer to the totals and prints its matches.
-    fn print(&mut self, results: &mut Results, answer: &Answer) -> Result<(), Failure> {
-        self.queries += 1;
-        self.matches += answer.matches.len() as u64;
-        self.candidates += answer.matches.candidates;
-        self.left_out += answer.matches.left_out;
-        let recall = answer.matches.recall;
-        self.recall = Some(self.recall.map_or(recall, |least| least.min(recall)));
-        if let Some(sizes) = answer.matches.sizes {
-            self.classes_scanned += sizes.scanned as u64;
-            self.scanned += sizes.documents_scanned;
-            self.undecidable += sizes.undecidable;
-            let most = sizes.out_of_reach.into_iter().chain(self.out_of_reach);
-            self.out_of_reach = most.reduce(f64::max);
+/// The name of a record in the results, and its own id, under which it does not match itself.
+fn names_of(record: &Record<'_>) -> (String, Option<String>) {
+    match record.name.id() {
+        // A file is named as it was typed.
+        Some(id) if matches!(record.raw, RawRecord::File(_)) => {
+            (record.place.clone(), Some(id.to_owned()))
         }
-        for found in &answer.matches {
-            let mut fields = vec![
-                ("query", Value::from(answer.query.as_str())),
-                ("id", Value::from(found.id.as_str())),
-                ("similarity", likeness(found.similarity, found.exact)),
-                ("low", likeness(found.low, found.exact)),
-                ("high", likeness(found.high, found.exact)),
-                ("exact", found.exact.into()),
-            ];
-            if let Some(contained) = found.containment {
-                fields.extend([
-                    ("containment", likeness(contained.share, found.exact)),
-                    ("containment_low", likeness(contained.low, found.exact)),
-                    ("containment_high", likeness(contained.high, found.exact)),
-                ]);
-            }
-            fields.extend(self.kmer_width.map(|k| distance(found.similarity, k)));
-            results.line(&fields)?;
-        }
-        Ok(())
-    }
-
-    /// Prints the summary.
-    fn report(&self, global: &GlobalOptions, options: QueryOptions, seconds: f64) {
-        let recall = self.recall.map_or(Value::Null, rounded_recall);
-        let mut fields = vec![
-            ("queries", self.queries.into()),
-            ("matches", self.matches.into()),
-            ("candidates", self.candidates.into()),
-            ("failed", self.failed.into()),
-            ("recall", recall.clone()),
-            ("limited", (self.left_out > 0).into()),
-            ("left_out", self.left_out.into()),
-        ];
-        if options.containment {
-            fields.push(("classes_scanned", self.classes_scanned.into()));
-            fields.push(("scanned", self.scanned.into()));
-            fields.push(("undecidable", self.undecidable.into()));
-        }
-        fields.push(("seconds", whole_millis(seconds)));
-        let queries = match self.queries {
-            1 => "1 query".to_owned(),
-            n => format!("{} queries", grouped(n)),
-        };
-        let matches = match self.matches {
-            1 => "1 match".to_owned(),
-            n => format!("{} matches", grouped(n)),
-        };
-        let mut sentence =
-            format!("{queries}, {matches}, {} compared", count(self.candidates, "candidate"));
-        if self.recall.is_some() {
-            let place = match options.top.is_some() && !options.containment {
-                true => "the last match or the threshold",
-                false => "the threshold",
-            };
-            sentence += &format!(", recall at {place} {recall}");
-        }
-        if self.left_out > 0 {
-            sentence += &format!("; {} left out", grouped(self.left_out));
-        }
-        sentence += &self.scan_note();
-        if self.undecidable > 0 {
-            let documents = count(self.undecidable, "document");
-            sentence += &format!(
-                "; {documents} too large for their query to be told by estimate: only stored \
-                 texts can answer"
-            );
-        }
-        summary(global, &fields, &sentence);
-    }
-
-    /// Describes the scan of size classes and its reason, or returns nothing without a scan.
-    fn scan_note(&self) -> String {
-        if self.classes_scanned == 0 {
-            return String::new();
-        }
-        let documents = count(self.scanned, "document");
-        let classes = match self.classes_scanned {
-            1 => "1 size class".to_owned(),
-            n => format!("{} size classes", grouped(n)),
-        };
-        let why = self.out_of_reach.map_or(String::new(), |most| {
-            format!(": no band reaches the recall at similarity {} or below", similarity(most))
-        });
-        format!("; {documents} of {classes} scanned{why}")
+        Some(id) => (id.to_owned(), Some(id.to_owned())),
+        None => (record.place.clone(), None),
     }
 }

@@ -344,6 +344,11 @@ pub fn count(number: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", grouped(number))
 }
 
+/// "1 match", "2 matches".
+pub fn count_as(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}
+
 /// A number of bytes in B, kB, MB or GB, which are powers of 1000.
 pub fn bytes(number: u64) -> String {
     match number {
