@@ -90,6 +90,11 @@ pub(crate) struct Query {
     /// Compare the query with every document: misses nothing, at any threshold
     #[arg(help_heading = MATCHES, long)]
     pub(crate) scan: bool,
+    /// Compare each query with at most N candidates, those that share the most buckets or
+    /// fingerprints: bounds the time if very many documents are nearly similar [default: all]
+    #[arg(help_heading = MATCHES, long, value_name = "N", value_parser = at_least_one,
+          conflicts_with = "scan")]
+    pub(crate) max_candidates: Option<usize>,
     #[command(flatten)]
     pub(crate) input: InputOptions,
     #[command(flatten)]
@@ -107,13 +112,22 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
     let index = opening::to_read(global, &args.index)?;
     let snapshot = Arc::new(index.snapshot()?);
     let settings = *snapshot.settings();
-    let Query { threshold, confidence, top, scan, containment, estimate, .. } = *args;
+    let Query { threshold, top, max_candidates, .. } = *args;
     if args.passages {
-        ask(global, args, &settings, start, &Sharing { snapshot, threshold, top })
-    } else {
-        let similar = Similar { snapshot, threshold, confidence, top, scan, containment, estimate };
-        ask(global, args, &settings, start, &similar)
+        let sharing = Sharing { snapshot, threshold, top, max_candidates };
+        return ask(global, args, &settings, start, &sharing);
     }
+    let similar = Similar {
+        snapshot,
+        threshold,
+        confidence: args.confidence,
+        top,
+        scan: args.scan,
+        containment: args.containment,
+        estimate: args.estimate,
+        max_candidates,
+    };
+    ask(global, args, &settings, start, &similar)
 }
 
 /// Asks the question about the text, the document and the records that the command names.

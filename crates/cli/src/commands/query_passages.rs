@@ -1,6 +1,6 @@
 //! `twindex query --passages`: the documents that share a passage with a text, and the passages.
 
-use super::query_question::Question;
+use super::query_question::{Question, bounded_note};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::results_table::{Column, Kind};
@@ -35,6 +35,7 @@ pub(super) struct Sharing {
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) threshold: Option<f64>,
     pub(super) top: Option<usize>,
+    pub(super) max_candidates: Option<usize>,
 }
 
 /// What shares passages with a text, and the text.
@@ -51,14 +52,26 @@ pub(super) struct Totals {
     passages: u64,
     candidates: u64,
     left_out: u64,
+    /// The number of queries that did not compare all of their candidates.
+    bounded: u64,
 }
 
 impl Sharing {
     /// Builds a query with these options.
     fn query(&self) -> PassageQuery<'_> {
         let query = self.snapshot.passages();
-        let query = self.top.map_or(query.clone(), |count| query.limit(count));
-        self.threshold.map_or(query.clone(), |share| query.threshold(share))
+        let query = match self.top {
+            Some(count) => query.limit(count),
+            None => query,
+        };
+        let query = match self.max_candidates {
+            Some(most) => query.max_candidates(most),
+            None => query,
+        };
+        match self.threshold {
+            Some(share) => query.threshold(share),
+            None => query,
+        }
     }
 
     /// Whether texts are compared, not fingerprints.
@@ -105,6 +118,7 @@ impl Question for Sharing {
         totals.documents += matches.len() as u64;
         totals.candidates += matches.candidates;
         totals.left_out += matches.left_out;
+        totals.bounded += u64::from(matches.limited);
         for found in matches {
             let (share, _) = matches.share(found);
             for passage in &found.passages {
@@ -136,7 +150,7 @@ impl Question for Sharing {
     }
 
     fn report(&self, global: &GlobalOptions, totals: &Totals, failed: u64, seconds: f64) {
-        let fields = [
+        let mut fields = vec![
             ("queries", totals.queries.into()),
             ("documents", totals.documents.into()),
             ("passages", totals.passages.into()),
@@ -144,8 +158,11 @@ impl Question for Sharing {
             ("failed", failed.into()),
             ("left_out", totals.left_out.into()),
             ("exact", self.is_exact().into()),
-            ("seconds", whole_millis(seconds)),
         ];
+        if self.max_candidates.is_some() {
+            fields.push(("bounded", totals.bounded.into()));
+        }
+        fields.push(("seconds", whole_millis(seconds)));
         let mut sentence = format!(
             "{}, {} in {}, {} compared",
             count_as(totals.queries, "query", "queries"),
@@ -156,6 +173,7 @@ impl Question for Sharing {
         if totals.left_out > 0 {
             sentence += &format!("; {} left out", grouped(totals.left_out));
         }
+        sentence += &bounded_note(totals.bounded);
         if !self.is_exact() && totals.passages > 0 {
             sentence += "; told by fingerprints, as the index stores no texts";
         }

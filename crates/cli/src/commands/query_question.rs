@@ -3,7 +3,7 @@
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::results_table::Column;
-use crate::terminal::output::Results;
+use crate::terminal::output::{Results, count_as};
 use twindex::Content;
 
 /// What is asked about each text, record and id, with the options of the command.
@@ -39,4 +39,15 @@ pub(super) trait Question: Clone + Send + Sync + 'static {
 
     /// Prints the summary. `failed` is the number of records and ids that could not be asked about.
     fn report(&self, global: &GlobalOptions, totals: &Self::Totals, failed: u64, seconds: f64);
+}
+
+/// Says how many queries did not compare all of their candidates, or nothing if all did.
+pub(super) fn bounded_note(bounded: u64) -> String {
+    match bounded {
+        0 => String::new(),
+        _ => {
+            let queries = count_as(bounded, "query", "queries");
+            format!("; {queries} had more candidates than --max-candidates")
+        }
+    }
 }

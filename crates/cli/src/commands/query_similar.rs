@@ -1,6 +1,6 @@
 //! `twindex query`: the documents that are similar to a text, or that contain it.
 
-use super::query_question::Question;
+use super::query_question::{Question, bounded_note};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::results_table::{Column, Kind};
@@ -22,6 +22,7 @@ pub(super) struct Similar {
     pub(super) scan: bool,
     pub(super) containment: bool,
     pub(super) estimate: bool,
+    pub(super) max_candidates: Option<usize>,
 }
 
 /// Sums over all answers, for the summary.
@@ -31,6 +32,8 @@ pub(super) struct Totals {
     matches: u64,
     candidates: u64,
     left_out: u64,
+    /// The number of queries that did not compare all of their candidates.
+    bounded: u64,
     /// The number of set-size classes that were scanned.
     classes_scanned: u64,
     /// The number of documents in these classes.
@@ -56,6 +59,10 @@ impl Similar {
             .confidence(self.confidence);
         let query = match self.top {
             Some(count) => query.top(count),
+            None => query,
+        };
+        let query = match self.max_candidates {
+            Some(most) => query.max_candidates(most),
             None => query,
         };
         match self.threshold {
@@ -148,6 +155,9 @@ impl Question for Similar {
             fields.push(("scanned", totals.scanned.into()));
             fields.push(("undecidable", totals.undecidable.into()));
         }
+        if self.max_candidates.is_some() {
+            fields.push(("bounded", totals.bounded.into()));
+        }
         fields.push(("seconds", whole_millis(seconds)));
         let mut sentence = format!(
             "{}, {}, {} compared",
@@ -165,6 +175,7 @@ impl Question for Similar {
         if totals.left_out > 0 {
             sentence += &format!("; {} left out", grouped(totals.left_out));
         }
+        sentence += &bounded_note(totals.bounded);
         sentence += &totals.scan_note();
         if totals.undecidable > 0 {
             let documents = count(totals.undecidable, "document");
@@ -183,6 +194,7 @@ impl Totals {
         self.matches += matches.len() as u64;
         self.candidates += matches.candidates;
         self.left_out += matches.left_out;
+        self.bounded += u64::from(matches.limited);
         self.recall = Some(self.recall.map_or(matches.recall, |least| least.min(matches.recall)));
         if let Some(sizes) = matches.sizes {
             self.classes_scanned += sizes.scanned as u64;

@@ -225,3 +225,20 @@ fn pairs_of_a_document_are_limited_on_request() {
         assert_eq!(shell.run(words).status, 2, "{words}");
     }
 }
+
+#[test]
+fn a_query_can_be_bounded_and_says_so() {
+    let ids = ["a", "b", "c", "d"];
+    let shell = Shell::with(&ids.map(|id| (id, "one and the same text of forty characters")));
+    let found = shell.run("query i.twx --id a --max-candidates 2 --json").succeeds();
+    assert_eq!(found.json().len(), 2);
+    assert_eq!(found.summary()["bounded"], 1);
+    let found = shell.run("query i.twx --id a --max-candidates 2").succeeds();
+    assert!(found.stderr.contains("; 1 query had more candidates than --max-candidates"));
+    let found = shell.run("query i.twx --id a --max-candidates 3 --json").succeeds();
+    assert_eq!((found.json().len(), &found.summary()["bounded"]), (3, &0.into()));
+    assert!(shell.run("query i.twx --id a --json").summary().get("bounded").is_none());
+    for wrong in ["--max-candidates 0", "--max-candidates 2 --scan"] {
+        assert_eq!(shell.run(&format!("query i.twx --id a {wrong}")).status, 2, "{wrong}");
+    }
+}
