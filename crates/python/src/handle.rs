@@ -5,6 +5,7 @@ use crate::process::{Own, detached};
 use crate::waiting::wait_for;
 use pyo3::prelude::*;
 use std::cell::RefCell;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, ThreadId};
@@ -48,34 +49,35 @@ pub(crate) fn share(snapshot: Snapshot) -> Shared {
 }
 
 thread_local! {
-    /// The indexes that calls of this thread use, by address: one entry a call.
-    static IN_USE: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    /// The indexes that calls of this thread use, with the addresses of their handles: one entry a
+    /// call.
+    static IN_USE: RefCell<Vec<(usize, Arc<Own<Open>>)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// An index in use by a call of this thread. Python code that the call runs, such as a progress
-/// function or a handler of signals, cannot have the index for itself.
-pub(crate) struct InUse(Arc<Own<Open>>);
+/// Marks an index as used by a call of this thread. Python code that the call runs, such as a
+/// progress function or a handler of signals, may use the index too, but cannot have it for itself.
+pub(crate) struct InUse {
+    handle: usize,
+    /// It ends on the thread on which it began.
+    of_thread: PhantomData<*const ()>,
+}
 
 impl InUse {
-    pub(crate) fn new(open: Arc<Own<Open>>) -> Self {
-        IN_USE.with_borrow_mut(|used| used.push(address(&open)));
-        Self(open)
+    pub(crate) fn new(handle: &Handle, open: Arc<Own<Open>>) -> Self {
+        let handle = handle.address();
+        IN_USE.with_borrow_mut(|used| used.push((handle, open)));
+        Self { handle, of_thread: PhantomData }
     }
 }
 
 impl Drop for InUse {
     fn drop(&mut self) {
-        let of_this = address(&self.0);
-        IN_USE.with_borrow_mut(|used| {
-            if let Some(at) = used.iter().rposition(|other| *other == of_this) {
-                used.remove(at);
-            }
+        let ended = IN_USE.with_borrow_mut(|used| {
+            let at = used.iter().rposition(|(handle, _)| *handle == self.handle);
+            at.map(|at| used.remove(at))
         });
+        drop(ended);
     }
-}
-
-fn address(open: &Arc<Own<Open>>) -> usize {
-    Arc::as_ptr(open).addr()
 }
 
 /// The open file, until it is closed.
@@ -96,6 +98,25 @@ enum Access {
     One(ThreadId),
     /// Nobody: it is closed.
     Nobody,
+}
+
+/// Why a thread does not get an index.
+enum Refusal {
+    /// A call of the same thread has it for itself.
+    Taken,
+    Closed,
+}
+
+impl Access {
+    /// The index for this thread, or why it does not get it; `None` if it has to wait.
+    fn of_this_thread(&self) -> Option<Result<Arc<Own<Open>>, Refusal>> {
+        match self {
+            Self::All(open) => Some(Ok(Arc::clone(open))),
+            Self::One(thread) if *thread == thread::current().id() => Some(Err(Refusal::Taken)),
+            Self::One(_) => None,
+            Self::Nobody => Some(Err(Refusal::Closed)),
+        }
+    }
 }
 
 /// A transaction that can be undone from outside.
@@ -123,23 +144,38 @@ impl Handle {
         &self.path
     }
 
-    /// The open index. Waits while another thread has it for itself.
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// The open index, if a call of this thread uses it.
+    fn in_use(&self) -> Option<Arc<Own<Open>>> {
+        IN_USE.with_borrow(|used| {
+            let of_this = used.iter().find(|(handle, _)| *handle == self.address());
+            of_this.map(|(_, open)| Arc::clone(open))
+        })
+    }
+
+    /// The open index. Waits while another thread has it for itself, unless that thread waits for a
+    /// call of this one.
     pub(crate) fn open(&self, py: Python<'_>) -> PyResult<Arc<Own<Open>>> {
-        let ready = |access: &Access| match access {
-            Access::All(open) => Some(Ok(Arc::clone(open))),
-            Access::One(thread) if *thread == thread::current().id() => Some(Err(self.taken())),
-            Access::One(_) => None,
-            Access::Nobody => Some(Err(self.closed())),
+        let used = self.in_use().map(|open| Some(Ok(open)));
+        let at_once = used.unwrap_or_else(|| locked(&self.access).of_this_thread());
+        let given = match at_once {
+            Some(given) => given,
+            None => wait_for(py, |tick| {
+                let access = locked(&self.access);
+                let waited = self.changed.wait_timeout(access, tick);
+                waited.unwrap_or_else(PoisonError::into_inner).0.of_this_thread()
+            })?,
         };
-        if let Some(open) = ready(&locked(&self.access)) {
-            // What was made before a fork waits for nobody in the child.
-            return open.and_then(|open| open.get().map(|_| ()).map(|()| open));
-        }
-        wait_for(py, |tick| {
-            let access = locked(&self.access);
-            let waited = self.changed.wait_timeout(access, tick);
-            ready(&waited.unwrap_or_else(PoisonError::into_inner).0)
-        })?
+        let open = given.map_err(|refusal| match refusal {
+            Refusal::Taken => self.taken(),
+            Refusal::Closed => self.closed(),
+        })?;
+        // What was made before a fork is of no use in the child.
+        open.get()?;
+        Ok(open)
     }
 
     /// Does something with the index that is open for writing.
@@ -154,12 +190,15 @@ impl Handle {
         }
     }
 
-    /// Does something that needs the index for itself, when the calls of other threads have ended.
+    /// Does something that needs the index for itself, when the transactions and calls of other
+    /// threads have ended.
     pub(crate) fn alone<T>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut Index) -> PyResult<T>,
     ) -> PyResult<T> {
+        self.check_unused()?;
+        let _held = self.wait_for_turn(py)?;
         let mut own = self.take(py, Access::One(thread::current().id()))?;
         let done = own.get_mut().and_then(|open| match open {
             Open::Writable(index) => work(index),
@@ -175,6 +214,7 @@ impl Handle {
         if self.is_closed() {
             return Ok(());
         }
+        self.check_unused()?;
         self.open(py)?.get()?;
         if self.turn.is_mine() {
             let begun = locked(&self.begun).upgrade();
@@ -192,6 +232,11 @@ impl Handle {
         }
     }
 
+    /// Fails if a call of this thread uses the index, which would wait for itself.
+    fn check_unused(&self) -> PyResult<()> {
+        self.in_use().map_or(Ok(()), |_| Err(self.taken()))
+    }
+
     /// Takes the index from everybody, and leaves this instead.
     fn take(&self, py: Python<'_>, access: Access) -> PyResult<Own<Open>> {
         // Of two threads that want it, one is first.
@@ -199,14 +244,12 @@ impl Handle {
             drop(self.open(py)?);
             let mut now = locked(&self.access);
             if let Access::All(open) = &*now {
-                if IN_USE.with_borrow(|used| used.contains(&address(open))) {
-                    return Err(self.taken());
-                }
                 let open = Arc::clone(open);
                 *now = access;
                 break open;
             }
         };
+        self.changed.notify_all();
         loop {
             match Arc::try_unwrap(open) {
                 Ok(own) => return Ok(own),
@@ -241,7 +284,8 @@ impl Handle {
         *locked(&self.begun) = transaction;
     }
 
-    /// Waits until no transaction of this object writes.
+    /// Waits until no transaction of this object writes. Fails if another thread wants the index
+    /// for itself, and waits for a call of this one.
     pub(crate) fn wait_for_turn(&self, py: Python<'_>) -> PyResult<Held> {
         self.open(py)?.get()?;
         if self.turn.is_mine() {
@@ -250,8 +294,13 @@ impl Handle {
                 "this thread has a write transaction of this index: commit or abort it first",
             ));
         }
-        let turn = &self.turn;
-        wait_for(py, |tick| Turn::take(turn, tick))
+        let in_use = self.in_use().is_some();
+        let turn = wait_for(py, |tick| match Turn::take(&self.turn, tick) {
+            // Whoever has the turn may wait for the call of this thread.
+            None if in_use && !matches!(*locked(&self.access), Access::All(_)) => Some(None),
+            turn => turn.map(Some),
+        })?;
+        turn.ok_or_else(|| self.taken())
     }
 
     fn closed(&self) -> PyErr {
@@ -278,7 +327,9 @@ impl Abort for Never {
     }
 }
 
-/// Nothing that is locked here is kept locked while Python or the library is called.
+/// Nothing that is locked here is kept locked while Python or the library is called. An exception
+/// is an object of Python: to make one waits for the interpreter, which another thread may hold
+/// while it waits for the lock.
 fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

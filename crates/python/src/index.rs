@@ -339,7 +339,6 @@ impl Index {
     /// everything but shrinking the file is done, and the call ends with a `BusyError`.
     #[pyo3(signature = (*, progress=None))]
     fn compact(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let _held = self.handle.wait_for_turn(py)?;
         self.handle.alone(py, |index| watch(py, progress, index.compact()))
     }
 

@@ -68,13 +68,12 @@ impl Reader {
                 let open = handle.open(py)?;
                 let index = open.get()?;
                 let shared = share(detached(py, || index.snapshot()).map_err(raise)?);
-                Ok(Asked { shared, _open: Some(InUse::new(open)) })
+                Ok(Asked { shared, _open: Some(InUse::new(handle, open)) })
             }
             State::Fixed(snapshot) => {
-                let snapshot = snapshot.lock().unwrap_or_else(PoisonError::into_inner);
+                let shared = snapshot.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 let closed = || named("ClosedError", "the snapshot is closed");
-                let shared = snapshot.as_ref().map(Arc::clone).ok_or_else(closed)?;
-                Ok(Asked { shared, _open: None })
+                Ok(Asked { shared: shared.ok_or_else(closed)?, _open: None })
             }
         }
     }

@@ -288,6 +288,61 @@ def test_closing_and_compacting_wait_for_calls_of_other_threads(path: Path) -> N
         assert not failures, round
 
 
+def test_calls_that_wait_for_an_index_learn_that_it_was_closed(path: Path) -> None:
+    for _ in range(100):
+        index = twindex.open(path)
+        index.insert_many(texts(20, 20))
+        closed: list[bool] = []
+
+        def ask(index: twindex.Index = index, closed: list[bool] = closed) -> None:
+            try:
+                while True:
+                    index.query("1 2 3 4 5 6 7 8 9")
+            except twindex.ClosedError:
+                closed.append(index.closed)
+
+        threads = [threading.Thread(target=ask) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        index.compact()
+        index.close()
+        # Whoever looks has the interpreter, which those who wait need for their exceptions.
+        while len(closed) < len(threads):
+            assert index.closed
+        for thread in threads:
+            thread.join()
+
+
+def test_a_call_may_use_the_index_that_another_thread_waits_for(path: Path) -> None:
+    for wanted in ("compact", "close"):
+        index = twindex.open(path)
+        index.insert_many(texts(3000, 20))
+        begun, answers = threading.Event(), []
+
+        def take(index: twindex.Index = index, wanted: str = wanted) -> None:
+            begun.set()  # noqa: B023
+            getattr(index, wanted)()
+
+        other = threading.Thread(target=take)
+
+        def progress(done: int, total: int) -> None:
+            if not begun.is_set():  # noqa: B023
+                other.start()  # noqa: B023
+                begun.wait()  # noqa: B023
+                time.sleep(0.2)
+            answers.append(len(index))  # noqa: B023
+            for work in (lambda: index.insert("a", "b"), index.compact):  # noqa: B023
+                with pytest.raises(twindex.BusyError, match="has not ended"):
+                    work()
+
+        assert index.check(progress=progress)
+        assert answers and set(answers) == {3000}
+        other.join(timeout=60)
+        assert not other.is_alive()
+        index.close()
+        path.unlink()
+
+
 def test_a_call_cannot_close_the_index_that_it_uses(index: twindex.Index, path: Path) -> None:
     index.insert_many(texts(3000, 20))
     copy = path.with_suffix(".copy")
