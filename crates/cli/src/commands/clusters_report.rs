@@ -2,13 +2,13 @@
 
 use crate::commands::clusters::{ClusteringOptions, LinkageChoice};
 use crate::commands::outputs::targets::is_same_destination;
-use crate::input::is_among;
 use crate::report::{
     AuditLines, Facts, Gathering, Kind, ReadLines, check_target, circumstances, gather,
     interrupted, percent, write as write_page,
 };
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::over_input::check_no_input;
 use crate::terminal::interrupt;
 use crate::terminal::numbers::grouped;
 use crate::terminal::output::{bytes, json_line, likeness, rounded_recall};
@@ -33,9 +33,7 @@ pub(crate) fn check(
     if is_same_destination(path, index) {
         return Err(anyhow!("{place}: is the index; name another file").into());
     }
-    if is_among(path, records) {
-        return Err(anyhow!("{place}: is an input; write to another file").into());
-    }
+    check_no_input(path, records)?;
     match results.is_some_and(|results| is_same_destination(path, results)) {
         true => Err(anyhow!("{place}: cannot take both the results and the report").into()),
         false => Ok(()),

@@ -1,10 +1,10 @@
 //! `twindex plan`: forecasts the recall, errors and size of an index before it is created.
 
 use crate::commands::plan_sample::{self, Sample, SampleOptions};
-use crate::input::is_among;
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::over_input::check_no_input;
 use crate::run::results_file::is_standard_output;
 use crate::run::whole_file;
 use crate::terminal::output::{Results, bytes, count, grouped, rounded_recall, summary};
@@ -122,9 +122,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
 /// Fails unless the plot can be written to the file that the user named.
 fn check_svg(args: &Plan) -> Result<(), Failure> {
     let Some(path) = &args.svg else { return Ok(()) };
-    if is_among(path, &args.sample.sample) {
-        return Err(anyhow!("{}: is an input; write to another file", path.display()).into());
-    }
+    check_no_input(path, &args.sample.sample)?;
     if is_standard_output(path) {
         return Err(anyhow!("--svg writes to a file: standard output has the table").into());
     }

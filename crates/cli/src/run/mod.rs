@@ -17,6 +17,7 @@ pub mod index_settings;
 pub mod input_options;
 pub mod opening;
 pub(crate) mod output_names;
+pub(crate) mod over_input;
 pub(crate) mod preference;
 pub mod program;
 pub mod ranges;

@@ -1,12 +1,13 @@
 //! Results in a file instead of on standard output: a table by columns, or lines, by its name.
 
-use crate::input::{is_among, same_file};
+use crate::input::same_file;
 use crate::run::column_format::ColumnFormat;
 use crate::run::compressor::Compressor;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::output_names::NamedFormat::{Columns, Csv, JsonLines, Tsv};
 use crate::run::output_names::check_name;
+use crate::run::over_input::check_no_input;
 use crate::run::results_columns::Table;
 use crate::run::results_file::{ResultsFile, is_standard_output};
 use crate::run::results_lines::Lines;
@@ -61,9 +62,7 @@ impl ResultsOption {
         if same_file(path, index) {
             return Err(anyhow!("{name}: it is the index itself; choose another file").into());
         }
-        if is_among(path, inputs) {
-            return Err(anyhow!("{name}: is an input; write to another file").into());
-        }
+        check_no_input(path, inputs)?;
         check_compression(path)?;
         check_name(path, "results", &[JsonLines, Csv, Tsv, Columns])?;
         let file = ResultsFile::new(Some(path))?;

@@ -12,6 +12,7 @@ use crate::commands::dedup::unfinished_outputs::check_interrupted;
 use crate::commands::outputs::choices::choices_path;
 use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile, partial_path};
 use crate::run::failure::Failure;
+use crate::run::over_input::input_error;
 use crate::run::resume_key::ResumeKey;
 use anyhow::anyhow;
 use std::path::Path;
@@ -59,7 +60,7 @@ fn check_inputs(request: &Request<'_>, index: Option<&Index>) -> Result<(), Fail
     let Some(file) = request.written_targets.among(&request.args.paths) else { return Ok(()) };
     match index.map_or(Ok(None), |index| kept_before::stored(request.args, index))? {
         Some(_) => Ok(()),
-        None => Err(anyhow!("{}: is an input; write to another file", file.display()).into()),
+        None => Err(input_error(&file)),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::commands::outputs::targets::Target;
 use crate::input::same_file;
 use crate::remote::{Seen, address, check_writable, is_at_or_below, seen, upload};
 use crate::run::failure::Failure;
+use crate::run::over_input::input_error;
 use crate::terminal::interrupt;
 use anyhow::{Context, anyhow};
 use std::fs::{self, File};
@@ -37,14 +38,14 @@ impl Delivery {
         let Some(address) = request.output.and_then(address) else { return Ok(None) };
         let is_folder = address.ends_with('/');
         if let Some(input) = request.paths.iter().find(|input| overlap(address, input)) {
-            let error = match same_file(Path::new(address), input) {
-                true => anyhow!("{address}: is an input; write to another file"),
-                false => anyhow!(
-                    "{address}: holds the input {} or is part of it; name another folder",
-                    input.display()
-                ),
-            };
-            return Err(error.into());
+            if same_file(Path::new(address), input) {
+                return Err(input_error(Path::new(address)));
+            }
+            let input = input.display();
+            return Err(anyhow!(
+                "{address}: holds the input {input} or is part of it; name another folder"
+            )
+            .into());
         }
         let tried = if is_folder { format!("{address}.twindex") } else { address.to_owned() };
         check_writable(&tried).with_context(|| address.to_owned())?;

@@ -13,6 +13,7 @@ use crate::report::{check_target, is_page};
 use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
 use crate::run::output_names::{NamedFormat, check_name};
+use crate::run::over_input::{check_no_input, input_error};
 use crate::run::results_file::{IS_INDEX, is_standard_output};
 use crate::run::results_table::check_compression;
 use anyhow::{Context, anyhow};
@@ -293,7 +294,7 @@ impl Targets {
                 return Err(anyhow!("{place}: {IS_INDEX}").into());
             }
             if request.paths.iter().any(|input| is_same_destination(input, file)) {
-                return Err(anyhow!("{place}: is an input; write to another file").into());
+                return Err(input_error(file));
             }
         }
         Ok(())
@@ -354,8 +355,8 @@ fn check_report(request: &OutputRequest<'_>) -> Result<(), Failure> {
         return Err(anyhow!("{place}: is read by this run; name another file").into());
     }
     // A page that an earlier run has left in a folder of the input is no input.
-    if is_among(report, request.paths) && !is_page(report) {
-        return Err(anyhow!("{place}: is an input; write to another file").into());
+    if !is_page(report) {
+        check_no_input(report, request.paths)?;
     }
     let is_within = |output: &Path| {
         is_same_destination(output, report)
