@@ -9,7 +9,7 @@ use crate::input::{BadRecord, Inputs, TextForm};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::input_options::{InputOptions, NamingOptions, announce_standard_input};
-use crate::run::records::{ParsedBatch, Records, Source};
+use crate::run::records::{Records, Source};
 use crate::run::{ending::Ending, opening, records};
 use crate::terminal::interrupt;
 use crate::terminal::numbers::grouped;
@@ -192,17 +192,9 @@ impl<'a> Screening<'a> {
         counts: &mut Counts,
     ) -> Result<(), Failure> {
         let Self { global, args, targets, most, .. } = *self;
-        let mut sources = Vec::<Source>::new();
-        for ParsedBatch { good, failed, messages, source, bytes } in records {
-            let documents = good.len() as u64 + failed;
-            counts.failed += failed;
-            messages.iter().for_each(|message| self.progress.say(message));
-            if source.head.is_some() || !good.is_empty() {
-                kept::check(&targets.out, &source)?;
-            }
-            if sources.last().is_none_or(|last| !last.is_like(&source)) {
-                sources.push(source);
-            }
+        let mut sources = Vec::new();
+        counts.failed = kept::read_all(&targets.out, records, self.progress, |good, source, _| {
+            source.add_to(&mut sources);
             if writing.is_none() && !good.is_empty() {
                 *writing = Some(Writing::begin(global, args, targets)?);
             }
@@ -210,8 +202,8 @@ impl<'a> Screening<'a> {
                 run.kept_from(sources.drain(..))?;
                 good.into_iter().try_for_each(|screened| run.write(screened?, most, counts))?;
             }
-            self.progress.add(documents, bytes);
-        }
+            Ok(())
+        })?;
         if writing.is_none() && counts.failed == 0 && !interrupt::asked() {
             let run = writing.insert(Writing::begin(global, args, targets)?);
             run.kept_from(sources)?;

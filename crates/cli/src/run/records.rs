@@ -38,9 +38,16 @@ pub struct Source {
 
 impl Source {
     /// Whether the records of both can be written without telling them apart.
-    pub fn is_like(&self, other: &Self) -> bool {
+    fn is_like(&self, other: &Self) -> bool {
         let Self { file, head, unread, .. } = self;
         *file == other.file && *unread == other.unread && head.is_some() == other.head.is_some()
+    }
+
+    /// Adds this source to those before it, unless it is like the last of them.
+    pub fn add_to(self, sources: &mut Vec<Self>) {
+        if sources.last().is_none_or(|last| !last.is_like(&self)) {
+            sources.push(self);
+        }
     }
 }
 

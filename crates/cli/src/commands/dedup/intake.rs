@@ -83,27 +83,25 @@ impl<'a> Intake<'a> {
         records: Records<InputRecord>,
         progress: &mut ProgressBar,
     ) -> Result<(), Failure> {
-        for parsed in records {
-            let documents = parsed.records();
-            self.failed += parsed.failed;
-            parsed.good.iter().for_each(|record| self.read.add(record.hash));
-            if let Some(texts) = &mut self.short_texts {
-                parsed.good.iter().for_each(|record| texts.add(&record.document));
-            }
-            parsed.messages.iter().for_each(|message| progress.say(message));
-            if parsed.source.head.is_some() || !parsed.good.is_empty() {
-                kept::check(&self.request.written_targets.out, &parsed.source)?;
-            }
-            if self.sources.last().is_none_or(|last| !last.is_like(&parsed.source)) {
-                self.sources.push(parsed.source);
-            }
-            if self.run.is_some() || !parsed.good.is_empty() {
+        let target = &self.request.written_targets.out;
+        self.failed = kept::read_all(target, records, progress, |good, source, progress| {
+            good.iter().for_each(|record| self.note(record));
+            source.add_to(&mut self.sources);
+            if self.run.is_some() || !good.is_empty() {
                 let run = self.begin()?;
-                self.run = Some(run.judge(parsed.good, progress)?);
+                self.run = Some(run.judge(good, progress)?);
             }
-            progress.add(documents, parsed.bytes);
-        }
+            Ok(())
+        })?;
         Ok(())
+    }
+
+    /// Notes what is told of the input as a whole.
+    fn note(&mut self, record: &InputRecord) {
+        self.read.add(record.hash);
+        if let Some(texts) = &mut self.short_texts {
+            texts.add(&record.document);
+        }
     }
 
     /// The run, which begins if it has not, and knows where the next records come from.
@@ -126,25 +124,16 @@ impl<'a> Intake<'a> {
         let mut preferred = Preferred::new();
         // One output takes records of one format, which is better known before they are judged.
         let mut fitting = Kept::create(&Target::UnwrittenFile)?;
-        for parsed in records {
-            let documents = parsed.records();
-            self.failed += parsed.failed;
-            parsed.messages.iter().for_each(|message| progress.say(message));
-            if parsed.source.head.is_some() || !parsed.good.is_empty() {
-                kept::check(&targets.out, &parsed.source)?;
-            }
-            for record in parsed.good {
-                self.read.add(record.hash);
-                if let Some(texts) = &mut self.short_texts {
-                    texts.add(&record.document);
-                }
+        self.failed = kept::read_all(&targets.out, records, progress, |good, _, _| {
+            for record in good {
+                self.note(&record);
                 if targets.is_one() {
                     fitting.admit(&record.written, &record.place)?;
                 }
                 preferred.add(record)?;
             }
-            progress.add(documents, parsed.bytes);
-        }
+            Ok(())
+        })?;
         progress.finish();
         let (count, unknown) = preferred.counts();
         let wanted = args.keep.wanted(args.group_field.as_deref());

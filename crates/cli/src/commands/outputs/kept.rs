@@ -8,7 +8,8 @@ use crate::commands::outputs::partial_file::{LengthAndHash, OutputWriter, Partia
 use crate::commands::outputs::targets::Target;
 use crate::input::TableHead;
 use crate::run::failure::Failure;
-use crate::run::records::Source;
+use crate::run::records::{ParsedBatch, Records, Source};
+use crate::terminal::progress_bar::ProgressBar;
 use anyhow::anyhow;
 
 /// Where the kept records go.
@@ -138,8 +139,32 @@ pub(crate) fn is_complete(target: &Target, content: LengthAndHash) -> Result<boo
     }
 }
 
+/// Reads all records that this output is to take, and calls `take` with each batch of them. Says
+/// what is bad in a batch, and fails if its records cannot be written, before it is taken. Returns
+/// the number of bad records.
+pub(crate) fn read_all<T>(
+    target: &Target,
+    records: Records<T>,
+    progress: &mut ProgressBar,
+    mut take: impl FnMut(Vec<T>, Source, &ProgressBar) -> Result<(), Failure>,
+) -> Result<u64, Failure> {
+    let mut all_failed = 0;
+    for parsed in records {
+        let documents = parsed.records();
+        let ParsedBatch { good, failed, messages, source, bytes } = parsed;
+        all_failed += failed;
+        messages.iter().for_each(|message| progress.say(message));
+        if source.head.is_some() || !good.is_empty() {
+            check(target, &source)?;
+        }
+        take(good, source, progress)?;
+        progress.add(documents, bytes);
+    }
+    Ok(all_failed)
+}
+
 /// Fails if records cannot be written to this output, before anything is made.
-pub(crate) fn check(target: &Target, source: &Source) -> Result<(), Failure> {
+fn check(target: &Target, source: &Source) -> Result<(), Failure> {
     let schema = match &source.head {
         Some(TableHead::Columns(schema)) => Some(schema),
         _ => None,
