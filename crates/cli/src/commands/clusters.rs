@@ -115,21 +115,19 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
     }
     let start = Instant::now();
     clusters_preference::check(&args.clustering, &args.index)?;
+    let records = &args.clustering.records;
     if let Some(report) = &args.report {
-        let (results, records) = (args.results.file(), &args.clustering.records);
-        clusters_report::check(report, &args.index, results, records)?;
+        clusters_report::check(report, &args.index, args.results.file(), records)?;
     }
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
-    let columns: &[Column] = match args.duplicates {
-        true => &[("id", Kind::Text)],
-        false => &COLUMNS,
-    };
-    let records = &args.clustering.records;
+    let columns: &[Column] = if args.duplicates { &[("id", Kind::Text)] } else { &COLUMNS };
     let mut results = args.results.results(global, &args.index, records, columns)?;
     let clusters = args.clustering.find(global, &snapshot)?;
-    let (number, sentence) = (clusters.len() as u64, sentence(&clusters, &snapshot));
-    let (documents, recall) = (clusters.member_count(), clusters.recall());
+    let sentence = sentence(&clusters, &snapshot);
+    let number = clusters.len() as u64;
+    let documents = clusters.member_count();
+    let recall = clusters.recall();
     if let Some(report) = &args.report {
         clusters_report::write(global, report, &args.clustering, &snapshot, &clusters, &sentence)?;
     }
@@ -160,7 +158,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
 
 /// The summary of clusters.
 pub(crate) fn sentence(clusters: &FoundClusters<'_>, snapshot: &Snapshot) -> String {
-    let (number, documents) = (clusters.len() as u64, clusters.member_count());
+    let number = clusters.len() as u64;
+    let documents = clusters.member_count();
     format!(
         "{} of {} among {}, {}; recall at the threshold {}",
         count(number, "cluster"),
@@ -255,9 +254,10 @@ fn print_ids(
 ) -> Result<(), Failure> {
     let mut ids = BufReader::new(ids);
     while let Some(id) = read_id(&mut ids).context("a temporary file")? {
-        match print0 {
-            true => results.id0(&id)?,
-            false => results.line(&[("id", Value::from(id))])?,
+        if print0 {
+            results.id0(&id)?;
+        } else {
+            results.line(&[("id", Value::from(id))])?;
         }
         if interrupt::asked() {
             results.flush()?;

@@ -27,28 +27,32 @@ pub(crate) fn prefer<'s>(
     snapshot: &'s Snapshot,
     clustering: Clustering<'s>,
 ) -> Result<Clustering<'s>, Failure> {
-    let (keep, group_field) = (&options.keep, options.group_field.as_deref());
+    let keep = &options.keep;
+    let group_field = options.group_field.as_deref();
     match keep {
         Preference::First => return Ok(clustering.keep(Keep::First)),
         Preference::Longest => return Ok(clustering.keep(Keep::Longest)),
         Preference::Id => return Ok(clustering.keep(Keep::Id)),
         Preference::Greatest(_) | Preference::Least(_) | Preference::Sources(_) => {}
     }
-    let ranked = match keep.reads_fields(group_field) {
-        true => of_records(global, options, snapshot)?,
-        false => of_ids(options, snapshot)?,
+    let ranked = if keep.reads_fields(group_field) {
+        of_records(global, options, snapshot)?
+    } else {
+        of_ids(options, snapshot)?
     };
     let sorted = ranked.sorted().context("a temporary file")?;
     let mut fault = None;
     let ids = sorted.map_while(|next| next.map_err(|error| fault = Some(error)).ok());
     let clustering = clustering.prefer(ids.map(|(_, _, id)| id))?;
     fault.map_or(Ok(()), Err).context("a temporary file")?;
-    let (known, wanted) = (clustering.preferred(), keep.wanted(group_field));
+    let known = clustering.preferred();
+    let wanted = keep.wanted(group_field);
     if known == 0 && !snapshot.is_empty() {
         return Err(anyhow!("--keep {keep}: no document of the index has {wanted}").into());
     }
     if known < snapshot.len() && !global.quiet {
-        let (lacking, all) = (grouped(snapshot.len() - known), grouped(snapshot.len()));
+        let lacking = grouped(snapshot.len() - known);
+        let all = grouped(snapshot.len());
         message(&format!(
             "--keep {keep}: {lacking} of {all} documents lack {wanted}, and come after all others"
         ));
@@ -70,10 +74,10 @@ pub(crate) fn check(options: &ClusteringOptions, index: &Path) -> Result<(), Fai
     if group_field.is_some() && !matches!(keep, Preference::Sources(_)) {
         return Err(anyhow!("--group-field is for --keep prefer:SOURCE").into());
     }
-    match !reads_fields && !records.is_empty() {
-        true => Err(anyhow!("--records is for a --keep that goes by a field").into()),
-        false => Ok(()),
+    if !reads_fields && !records.is_empty() {
+        return Err(anyhow!("--records is for a --keep that goes by a field").into());
     }
+    Ok(())
 }
 
 /// Ranks documents by the fields of their records.
@@ -86,14 +90,16 @@ fn of_records(
     let mut inputs = options.input.of(&options.records, snapshot.path(), settings.weighted);
     options.naming.apply(&mut inputs, true);
     inputs.whole_rows = true;
-    let (keep, group_field) = (options.keep.clone(), options.group_field.clone());
+    let keep = options.keep.clone();
+    let group_field = options.group_field.clone();
     let records = records::start(inputs, settings, move |record| {
         let rank = keep.rank(&record, group_field.as_deref());
         Ok(record.name.into_id().filter(|_| !rank.is_unknown).map(|id| (rank, id)))
     })?;
     let progress = ProgressBar::new(global, records.expected_bytes);
     let mut progress = progress.named("reading the fields of records");
-    let (mut ranked, mut number) = (SpilledSort::new(ROOM), 0);
+    let mut ranked = SpilledSort::new(ROOM);
+    let mut number = 0;
     for batch in records {
         progress.add(batch.records(), batch.bytes);
         batch.messages.iter().for_each(|message| progress.say(message));
@@ -104,10 +110,10 @@ fn of_records(
         }
     }
     progress.finish();
-    match interrupt::asked() {
-        true => Err(anyhow!("interrupted; nothing was printed").into()),
-        false => Ok(ranked),
+    if interrupt::asked() {
+        return Err(anyhow!("interrupted; nothing was printed").into());
     }
+    Ok(ranked)
 }
 
 /// Ranks documents by the files and folders that begin their ids.

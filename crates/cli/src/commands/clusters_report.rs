@@ -34,10 +34,10 @@ pub(crate) fn check(
         return Err(anyhow!("{place}: is the index; name another file").into());
     }
     check_no_input(path, records)?;
-    match results.is_some_and(|results| is_same_destination(path, results)) {
-        true => Err(anyhow!("{place}: cannot take both the results and the report").into()),
-        false => Ok(()),
+    if results.is_some_and(|results| is_same_destination(path, results)) {
+        return Err(anyhow!("{place}: cannot take both the results and the report").into());
     }
+    Ok(())
 }
 
 /// Writes a report of these clusters.
@@ -85,11 +85,8 @@ pub(crate) fn write(
         ("threshold", threshold.to_string()),
         (
             "clusters are formed by",
-            match by_chains {
-                false => "similarity to the kept document",
-                true => "chains of similar pairs",
-            }
-            .to_owned(),
+            if by_chains { "chains of similar pairs" } else { "similarity to the kept document" }
+                .to_owned(),
         ),
         ("recall at the threshold", rounded_recall(clusters.recall()).to_string()),
         ("kept of each cluster", options.keep.to_string()),

@@ -140,13 +140,11 @@ impl BatchInserter {
             none => none.insert(ReplaceGuard::new(self.replace, index)?),
         };
         let mut txn = index.begin_write()?;
-        let (before, mut told) = (txn.len(), 0);
+        let before = txn.len();
+        let mut told = 0;
         let attached = txn.attach(source, self.conflict.policy()).watch(|now| {
             progress.add_documents(now.done - std::mem::replace(&mut told, now.done));
-            match interrupt::asked() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
+            if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let attached = match attached {
             Err(twindex::Error::Interrupted { .. }) => return Ok(()),
@@ -154,7 +152,8 @@ impl BatchInserter {
         };
         guard.check_commit(attached.replaced, before, index.path())?;
         self.clusters.commit(txn)?;
-        let (counts, path) = (&mut self.counts, source.path().display());
+        let path = source.path().display();
+        let counts = &mut self.counts;
         counts.added += attached.added;
         counts.replaced += attached.replaced;
         counts.unchanged += attached.unchanged;
@@ -249,7 +248,8 @@ impl BatchInserter {
             ids.iter().zip(&outcomes).try_for_each(|(id, outcome)| judge.tell(id, outcome))?;
         }
         for (outcome, place) in outcomes.into_iter().zip(places) {
-            let (inserted, key) = (outcome.inserted(), keys.next());
+            let inserted = outcome.inserted();
+            let key = keys.next();
             if let (Some(Inserted::Added | Inserted::Replaced), Some(key)) = (inserted, key) {
                 guard.wrote(key, inserted == Some(Inserted::Replaced));
             }

@@ -109,12 +109,11 @@ pub(crate) fn run(global: &GlobalOptions, args: &Plan) -> Result<Ending, Failure
         planned.draw_into(path).with_context(|| path.display().to_string())?;
     }
     let mut results = Results::new(global);
-    match global.json {
-        true => planned.print_object(&mut results)?,
-        false => {
-            planned.print_tables(&mut results)?;
-            summary(global, &[], &planned.sentence());
-        }
+    if global.json {
+        planned.print_object(&mut results)?;
+    } else {
+        planned.print_tables(&mut results)?;
+        summary(global, &[], &planned.sentence());
     }
     Ok(planned.ending())
 }
@@ -155,9 +154,10 @@ impl<'a> Planned<'a> {
         let space = Space::new(forecast.plan(), lanes, args.docs, ID_BYTES)?;
         let rows = table(&forecast, args.threshold);
         let settings = (args.threshold, args.recall, lanes);
-        let sample = match args.sample.sample.is_empty() {
-            true => None,
-            false => Some(plan_sample::measure(global, &args.sample, settings)?),
+        let sample = if args.sample.sample.is_empty() {
+            None
+        } else {
+            Some(plan_sample::measure(global, &args.sample, settings)?)
         };
         Ok(Self { args, needed_lanes, lanes, forecast, textbook, space, rows, sample })
     }
@@ -244,7 +244,8 @@ impl<'a> Planned<'a> {
         let Self { args, forecast, .. } = self;
         let rule = self.textbook.map_or(String::new(), |textbook| {
             let recall = percent(textbook.recall);
-            let (bands, depth) = (textbook.bands, textbook.depth);
+            let bands = textbook.bands;
+            let depth = textbook.depth;
             format!("; by the textbook's {bands} of {depth} it would be {recall}")
         });
         let mut sentence = format!(
@@ -301,7 +302,8 @@ fn table(forecast: &Forecast, threshold: f64) -> Vec<Row> {
     similarities.sort_by(f64::total_cmp);
     similarities.dedup();
     let row = |similarity: f64| {
-        let (chances, textbook) = (forecast.at(similarity), forecast.textbook_at(similarity));
+        let chances = forecast.at(similarity);
+        let textbook = forecast.textbook_at(similarity);
         Row {
             similarity,
             candidate: chances.candidate,
@@ -334,9 +336,12 @@ impl Row {
 
     /// The named values of the row.
     fn fields(&self, with_textbook: bool) -> Vec<(&'static str, Value)> {
-        let errors = |reported: f64| match self.should_report {
-            true => (four_digits(1.0 - reported), Value::Null),
-            false => (Value::Null, four_digits(reported)),
+        let errors = |reported: f64| {
+            if self.should_report {
+                (four_digits(1.0 - reported), Value::Null)
+            } else {
+                (Value::Null, four_digits(reported))
+            }
         };
         let (missed, extra) = errors(self.reported);
         let (textbook_missed, textbook_extra) = errors(self.textbook_reported);

@@ -166,9 +166,10 @@ impl Question for Similar {
             count(totals.candidates, "candidate")
         );
         if totals.recall.is_some() {
-            let place = match self.top.is_some() && !self.containment {
-                true => "the last match or the threshold",
-                false => "the threshold",
+            let place = if self.top.is_some() && !self.containment {
+                "the last match or the threshold"
+            } else {
+                "the threshold"
             };
             sentence += &format!(", recall at {place} {recall}");
         }

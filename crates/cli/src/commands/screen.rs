@@ -152,7 +152,8 @@ pub(crate) fn run(global: &GlobalOptions, args: &Screen) -> Result<Ending, Failu
     announce_standard_input(global, &args.paths);
     let records = args.records(&targets, &snapshot, global.quiet)?;
     let mut progress = ProgressBar::new(global, records.expected_bytes);
-    let (mut writing, mut counts) = (None, Counts::default());
+    let mut writing = None;
+    let mut counts = Counts::default();
     let mut screen = Screening { global, args, targets: &targets, most, progress: &mut progress };
     let screened = screen.all(records, &mut writing, &mut counts);
     let interrupted = interrupt::asked();
@@ -238,10 +239,10 @@ impl Screen {
             (Remove::Records, most) => most.unwrap_or(0.0),
             (Remove::Spans | Remove::Nothing, most) => most.unwrap_or(1.0),
         };
-        match (0.0..=1.0).contains(&most) {
-            true => Ok(most),
-            false => Err(anyhow!("--max-overlap is a share from 0 to 1, not {most}").into()),
+        if !(0.0..=1.0).contains(&most) {
+            return Err(anyhow!("--max-overlap is a share from 0 to 1, not {most}").into());
         }
+        Ok(most)
     }
 
     /// What is written where.
@@ -272,7 +273,8 @@ impl Screen {
         snapshot: &Arc<Snapshot>,
         quiet: bool,
     ) -> Result<Records<IndexResult<Screened>>, Failure> {
-        let (snapshot, settings) = (Arc::clone(snapshot), *snapshot.settings());
+        let snapshot = Arc::clone(snapshot);
+        let settings = *snapshot.settings();
         let mut inputs = self.inputs(targets, &settings);
         self.naming.apply(&mut inputs, quiet);
         let cuts = self.remove == Remove::Spans;
@@ -295,7 +297,8 @@ impl Screen {
                 let cause = "its name holds a line break, which a list of paths cannot have".into();
                 return Err(BadRecord { place, cause });
             }
-            let (form, bytes) = (record.form, text.len() as u64);
+            let form = record.form;
+            let bytes = text.len() as u64;
             Ok(Ok(Screened { id, place, written, form, bytes, known, rest }))
         })
     }

@@ -24,7 +24,8 @@ pub(super) mod avx512 {
     pub fn unescape(bytes: &[u8], out: &mut [u8]) -> (usize, usize) {
         let (halves, _) = ESCAPED.as_chunks::<BLOCK>();
         let [low, high] = [halves[0], halves[1]].map(bytemuck::must_cast);
-        let (mut read, mut written) = (0, 0);
+        let mut read = 0;
+        let mut written = 0;
         while let Some(block) = bytes[read..].first_chunk::<BLOCK>()
             && let Some(room) = out[written..].first_chunk_mut::<BLOCK>()
         {
@@ -77,7 +78,8 @@ pub(super) mod avx2 {
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     pub fn unescape(bytes: &[u8], out: &mut [u8]) -> (usize, usize) {
-        let (mut read, mut written) = (0, 0);
+        let mut read = 0;
+        let mut written = 0;
         while let Some(block) = bytes[read..].first_chunk::<BLOCK>()
             && let Some(room) = out[written..].first_chunk_mut::<BLOCK>()
         {
@@ -109,7 +111,8 @@ pub(super) mod avx2 {
 
     /// The letter of each slot. Slots of no letter have a backslash, whose own slot is another.
     const LETTERS: [u8; 16] = {
-        let (mut letters, mut taken) = ([b'\\'; 16], [false; 16]);
+        let mut letters = [b'\\'; 16];
+        let mut taken = [false; 16];
         let mut byte = 0;
         while byte < ESCAPED.len() {
             if ESCAPED[byte] != 0 {
@@ -182,7 +185,8 @@ pub(super) mod avx2 {
         let mut bit = 256 * 8;
         while bit > 0 {
             bit -= 1;
-            let (set, place) = (bit / 8, bit % 8);
+            let set = bit / 8;
+            let place = bit % 8;
             if set >> place & 1 == 1 {
                 packed[set] = packed[set] << 8 | place as u64;
             }

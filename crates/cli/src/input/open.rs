@@ -73,7 +73,8 @@ impl Inputs {
         let left = file.size()?.unwrap_or_default();
         let stream = Counted::new(file.stream()?, left, counter);
         let seekable = format.is_columns() && file.is_seekable();
-        let (bytes, file) = (stream.read_so_far(), seekable.then(|| (file, stream.count())));
+        let bytes = stream.read_so_far();
+        let file = seekable.then(|| (file, stream.count()));
         let content = compression::open(stream, compression::is_named(path))?;
         let packed = content.is_packed().then_some(bytes);
         let (mut content, mut format) = self.recognized(content, format)?;
@@ -95,10 +96,8 @@ impl Inputs {
     fn guess_format_of_file(&self, content: &mut Decompressed<Counted>) -> io::Result<Format> {
         let Decompressed { start, rest } = content;
         format::refuse_data(rest, start, self.most)?;
-        Ok(match format::begins_with_an_object(rest, start, self.most)? {
-            true => Format::JsonLines,
-            false => Format::Text,
-        })
+        let is_json = format::begins_with_an_object(rest, start, self.most)?;
+        Ok(if is_json { Format::JsonLines } else { Format::Text })
     }
 
     /// Opens standard input.
@@ -160,7 +159,8 @@ impl Inputs {
         let content = compression::open(Counted::new(stream, 0, &Arc::default()), false);
         let (content, format) =
             content.and_then(|content| self.recognized(content, self.format)).map_err(bad)?;
-        let (path, naming) = (name.to_owned(), Naming::Prefix(name.to_owned()));
+        let path = name.to_owned();
+        let naming = Naming::Prefix(path.clone());
         self.open(Begun { path, content, format, naming, file: None })
     }
 

@@ -107,9 +107,16 @@ enum Frame {
 impl<R: Read> WarcBlocks<R> {
     pub(super) fn new(stream: R, read_already: Vec<u8>, most: usize) -> Self {
         let source = StreamReader::new(stream);
-        let (skip, number, ended, failed) = (0, 0, false, None);
-        let size = BlockSize::growing();
-        Self { source, rest: read_already, skip, number, ended, failed, most, size }
+        Self {
+            source,
+            rest: read_already,
+            skip: 0,
+            number: 0,
+            ended: false,
+            failed: None,
+            most,
+            size: BlockSize::growing(),
+        }
     }
 
     /// Reads the next records that may be documents; `None` at the end of the stream. The records
@@ -131,7 +138,8 @@ impl<R: Read> WarcBlocks<R> {
 
     /// Takes records into a block, whose bytes are those that were read already.
     fn fill(&mut self, block: &mut WarcBlock) -> io::Result<()> {
-        let (mut at, mut more_at_hand) = (0, true);
+        let mut at = 0;
+        let mut more_at_hand = true;
         let size = self.size.next();
         loop {
             at += self.pass_over(block.bytes.len() - at);
@@ -215,16 +223,17 @@ impl<R: Read> WarcBlocks<R> {
             return bad(format!("is damaged WARC: record {number} does not begin with WARC/"));
         }
         let Some((head, body)) = head_end(&rest[..rest.len().min(LONGEST_HEAD)]) else {
-            return match rest.len() < LONGEST_HEAD {
-                true => Ok(Frame::Begun),
-                false => bad(format!("is damaged WARC: the head of record {number} has no end")),
-            };
+            if rest.len() < LONGEST_HEAD {
+                return Ok(Frame::Begun);
+            }
+            return bad(format!("is damaged WARC: the head of record {number} has no end"));
         };
         let length = Head(&rest[..head]).get("Content-Length").map(str::parse::<u64>);
         let Some(Ok(length)) = length else {
             return bad(format!("is damaged WARC: record {number} has no Content-Length"));
         };
-        let (head, body) = (start..start + head, start + body);
+        let head = start..start + head;
+        let body = start + body;
         if length > self.most as u64 {
             return Ok(Frame::TooLong(head.start..body, length));
         }
@@ -294,8 +303,9 @@ impl WarcParser {
             let field = self.id_field.as_deref().unwrap_or(RECORD_ID);
             bad(format!("has no field `{field}`; name another with --id-field"))
         })?;
-        let (body, raw, form) = (Body::Text(text), RawRecord::Warc(raw.into()), TextForm::Fixed);
-        Ok(Some(Record { name, body, place, raw, form }))
+        let body = Body::Text(text);
+        let raw = RawRecord::Warc(raw.into());
+        Ok(Some(Record { name, body, place, raw, form: TextForm::Fixed }))
     }
 }
 

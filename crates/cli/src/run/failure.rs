@@ -55,14 +55,17 @@ pub fn line(error: &anyhow::Error) -> String {
 pub fn in_options(error: &Error) -> String {
     match error {
         Error::SettingMismatch { path, setting, stored, asked } => {
-            let (path, option) = (path.display(), option(setting));
+            let path = path.display();
+            let option = option(setting);
             format!(
                 "{path}: created with {option} {stored}, not {asked}; \
                  leave {option} out, or create another index"
             )
         }
         Error::UnequalSettings { path, setting, found, other, expected } => {
-            let (path, option, other) = (path.display(), option(setting), other.display());
+            let path = path.display();
+            let option = option(setting);
+            let other = other.display();
             format!(
                 "{path}: its {option} is {found}, that of {other} is {expected}; \
                  both must have the same"
@@ -169,13 +172,20 @@ mod tests {
         let no_texts = Error::NoTexts { path: path() };
         assert!(no_texts.to_string().contains("create it with store_text and"));
         assert!(in_options(&no_texts).contains("create it with --store-text and"));
-        let (table, key, detail) = ("chunks", "7".to_owned(), "too short".to_owned());
-        let damaged = Error::Damaged { path: path(), table, key, detail };
+        let damaged = Error::Damaged {
+            path: path(),
+            table: "chunks",
+            key: "7".to_owned(),
+            detail: "too short".to_owned(),
+        };
         assert!(!damaged.to_string().contains("--"));
         assert!(in_options(&damaged).ends_with("or repair it with `twindex check --repair`"));
-        let (stored, asked) = ("none".to_owned(), "lower".to_owned());
-        let setting = "normalization";
-        let mismatch = Error::SettingMismatch { path: path(), setting, stored, asked };
+        let mismatch = Error::SettingMismatch {
+            path: path(),
+            setting: "normalization",
+            stored: "none".to_owned(),
+            asked: "lower".to_owned(),
+        };
         assert!(in_options(&mismatch).contains("created with normalize none, not lower"));
     }
 }

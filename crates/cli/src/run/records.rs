@@ -138,10 +138,11 @@ pub fn start<T: Send + 'static>(
     settings: &Settings,
     take: impl Fn(Record<'_>) -> Result<T, BadRecord> + Send + Sync + 'static,
 ) -> Result<Records<T>, Failure> {
-    let sharing = match rayon::current_num_threads() <= MOST_AHEAD {
-        true => Sharing::Batches,
+    let sharing = if rayon::current_num_threads() <= MOST_AHEAD {
+        Sharing::Batches
+    } else {
         // There are fewer batches than threads.
-        false => Sharing::Records,
+        Sharing::Records
     };
     start_sharing(sharing, inputs, settings, take)
 }
@@ -188,15 +189,24 @@ fn start_sharing<T: Send + 'static>(
             let source = Source::default();
             return Some(ReadBatch { source, bytes: 0, notes, limit: None, records: None });
         };
-        let (head, unread) = (batch.head(), batch.is_bad());
-        let format = batch.format();
-        let source = Source { file: reading.file().cloned(), head, format, unread };
+        let source = Source {
+            file: reading.file().cloned(),
+            head: batch.head(),
+            format: batch.format(),
+            unread: batch.is_bad(),
+        };
         let parser = Arc::clone(&parser);
         let records = Some(pool.run(move || parser.parse(&batch)));
         Some(ReadBatch { source, bytes, notes, limit: reading.take_limit(), records })
     })?;
-    let (count, refused) = (RecordCount::default(), None);
-    Ok(Records { batches, expected_bytes, bad_records, count, refused, says_unnamed })
+    Ok(Records {
+        batches,
+        expected_bytes,
+        bad_records,
+        count: RecordCount::default(),
+        refused: None,
+        says_unnamed,
+    })
 }
 
 impl<F> Parser<F> {
@@ -216,7 +226,8 @@ impl<F> Parser<F> {
             }
             (self.take)(record)
         };
-        let (mut good, mut bad) = (Vec::new(), Vec::new());
+        let mut good = Vec::new();
+        let mut bad = Vec::new();
         for result in batch.parse(self.sharing, parse) {
             match result {
                 Ok(record) => good.push(record),

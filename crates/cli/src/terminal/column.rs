@@ -97,7 +97,8 @@ impl<'t> Column<'t> {
         marks: Marks,
         text: &'t str,
     ) -> Self {
-        let (stretches, lines) = (stretches.into_iter(), vec![ColumnLine::default()]);
+        let stretches = stretches.into_iter();
+        let lines = vec![ColumnLine::default()];
         Self { stretches, text, line_start: 0, width, color, marks, lines, word: Vec::new() }
     }
 
@@ -131,7 +132,7 @@ impl<'t> Column<'t> {
     /// The painted lines, each with its width in columns.
     pub fn finish(mut self) -> Vec<(String, usize)> {
         self.end_word();
-        let (color, marks) = (self.color, self.marks);
+        let Self { color, marks, .. } = self;
         let painted = |(mark, text): (Option<usize>, String)| match mark {
             Some(number) if color => paint(marks.style(number), &text),
             _ => text,
@@ -142,7 +143,8 @@ impl<'t> Column<'t> {
 
     /// As much of a name as fits, with its width in columns.
     pub fn one_line(name: &str, width: usize) -> (String, usize) {
-        let (mut out, mut used) = (String::new(), 0);
+        let mut out = String::new();
+        let mut used = 0;
         for grapheme in name.graphemes(true) {
             let shown = for_terminal(grapheme);
             used += shown.width();
@@ -207,10 +209,12 @@ impl<'t> Column<'t> {
                 }
                 continue;
             }
-            let (end, next) = (bytes.start + at, bytes.start + at + grapheme.len());
-            match self.is_wrapped(end, next) {
-                true => self.lay_text(" ".into(), mark),
-                false => self.break_line(),
+            let end = bytes.start + at;
+            let next = end + grapheme.len();
+            if self.is_wrapped(end, next) {
+                self.lay_text(" ".into(), mark);
+            } else {
+                self.break_line();
             }
             self.line_start = next;
         }
@@ -219,7 +223,8 @@ impl<'t> Column<'t> {
     /// Whether the line that ends here was wrapped by its writer, so that it may be joined with the
     /// next one. Prose stays readable when it is wrapped again; code does not.
     fn is_wrapped(&self, end: usize, next: usize) -> bool {
-        let (line, after) = (&self.text[self.line_start..end], &self.text[next..]);
+        let line = &self.text[self.line_start..end];
+        let after = &self.text[next..];
         let goes_on = after.chars().next().is_some_and(|next| !next.is_whitespace());
         goes_on && line.chars().nth(SHORTEST_WRAPPED - 1).is_some()
     }
@@ -278,12 +283,14 @@ impl<'t> Column<'t> {
 
 /// How many bytes fill this many cells, in lines of `width`.
 fn reach<'c>(graphemes: impl Iterator<Item = &'c str>, cells: usize, width: usize) -> usize {
-    let (mut bytes, mut used) = (0, 0_usize);
+    let mut bytes = 0;
+    let mut used = 0_usize;
     for grapheme in graphemes {
-        used = match is_line_end(grapheme) {
+        used = if is_line_end(grapheme) {
             // Further blank lines take no cells: several become one.
-            true => used.next_multiple_of(width),
-            false => used + for_terminal(grapheme).width(),
+            used.next_multiple_of(width)
+        } else {
+            used + for_terminal(grapheme).width()
         };
         if used > cells {
             break;

@@ -57,16 +57,30 @@ impl Results {
         };
         let out = BufWriter::with_capacity(1 << 16, io::stdout());
         let color = layout == Layout::Aligned && is_on(&io::stdout());
-        let (waiting, painted, any, sink) = (Vec::new(), None, false, None);
-        Self { out, layout, terminal, color, waiting, painted, any, sink }
+        Self {
+            out,
+            layout,
+            terminal,
+            color,
+            waiting: Vec::new(),
+            painted: None,
+            any: false,
+            sink: None,
+        }
     }
 
     /// Prepares to give results to something else than standard output.
     pub fn to_file(sink: Box<dyn ResultsSink>) -> Self {
-        let out = BufWriter::with_capacity(0, io::stdout());
-        let (layout, terminal, color) = (Layout::Json, false, false);
-        let (waiting, painted, any) = (Vec::new(), None, false);
-        Self { out, layout, terminal, color, waiting, painted, any, sink: Some(sink) }
+        Self {
+            out: BufWriter::with_capacity(0, io::stdout()),
+            layout: Layout::Json,
+            terminal: false,
+            color: false,
+            waiting: Vec::new(),
+            painted: None,
+            any: false,
+            sink: Some(sink),
+        }
     }
 
     /// Whether results are aligned for a terminal.
@@ -310,12 +324,13 @@ pub fn summary(options: impl Into<OutputOptions>, fields: &[(&str, Value)], sent
         return;
     }
     let mut out = io::stderr().lock();
-    let _ = match options.json {
-        true => match serde_json::to_string(&NamedValues(fields)) {
+    let _ = if options.json {
+        match serde_json::to_string(&NamedValues(fields)) {
             Ok(line) => writeln!(out, "{}", for_stream(&io::stderr(), &line)),
             Err(error) => writeln!(out, "{error}"),
-        },
-        false => writeln!(out, "{}", for_stream(&io::stderr(), sentence)),
+        }
+    } else {
+        writeln!(out, "{}", for_stream(&io::stderr(), sentence))
     };
 }
 

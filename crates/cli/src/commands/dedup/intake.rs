@@ -47,7 +47,8 @@ impl<'a> Intake<'a> {
             Some(_) => None,
             None => ShortTexts::of_first(index.as_ref(), &request.settings)?,
         };
-        let (sources, read) = (Vec::new(), RecordsHash::default());
+        let sources = Vec::new();
+        let read = RecordsHash::default();
         Ok(Self { request, index, run, failed: 0, short_texts, sources, read })
     }
 
@@ -57,14 +58,13 @@ impl<'a> Intake<'a> {
         records: Records<InputRecord>,
         progress: &mut ProgressBar,
     ) -> Result<(), Failure> {
-        match self.request.args.keep.is_ordered() {
-            false => self.judge_as_read(records, progress)?,
-            true => {
-                let (preferred, read) = self.read_all(records, progress)?;
-                if !interrupt::asked() {
-                    self.judge_in_preference(preferred, read)?;
-                }
+        if self.request.args.keep.is_ordered() {
+            let (preferred, read) = self.read_all(records, progress)?;
+            if !interrupt::asked() {
+                self.judge_in_preference(preferred, read)?;
             }
+        } else {
+            self.judge_as_read(records, progress)?;
         }
         // The input may be whole and empty: it still has outputs.
         if self.run.is_none() && self.failed == 0 && !interrupt::asked() {
@@ -141,7 +141,8 @@ impl<'a> Intake<'a> {
             return Err(anyhow!("--keep {}: no record has {wanted}", args.keep).into());
         }
         if unknown > 0 {
-            let (unknown, count) = (grouped(unknown), grouped(count));
+            let unknown = grouped(unknown);
+            let count = grouped(count);
             progress.say(&format!(
                 "--keep {}: {unknown} of {count} records lack {wanted}, and come after all others",
                 args.keep

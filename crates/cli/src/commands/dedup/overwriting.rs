@@ -157,17 +157,18 @@ pub(crate) fn forget_progress(request: &Request<'_>, index: &Index) -> Result<()
     }
     let is_left = |place: &Path, content: LengthAndHash| {
         let length = partial_path(place).metadata().map(|found| found.len());
-        match length.is_ok_and(|length| length == content.0) {
-            true => PartialFile::begins_with(place, content),
-            false => Ok(false),
+        if length.is_ok_and(|length| length == content.0) {
+            PartialFile::begins_with(place, content)
+        } else {
+            Ok(false)
         }
     };
     let is_state_left = targets.folder().is_some() && is_left(&out, before.progress)?;
     if is_state_left || is_left(&choices_path(&out), before.progress)? {
         targets.forget_progress()?;
     }
-    match !targets.audit_is_file() && is_left(&spool, before.audit)? {
-        true => PartialFile::forget(&spool),
-        false => Ok(()),
+    if !targets.audit_is_file() && is_left(&spool, before.audit)? {
+        PartialFile::forget(&spool)?;
     }
+    Ok(())
 }

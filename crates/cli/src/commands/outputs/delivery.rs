@@ -58,9 +58,10 @@ impl Delivery {
     /// Where the output is made.
     pub(crate) fn target(&self) -> Target {
         let path = self.staged.clone();
-        match self.address.ends_with('/') {
-            true => Target::Folder(ShardFolder { path, shards: [].into() }),
-            false => Target::File(path),
+        if self.address.ends_with('/') {
+            Target::Folder(ShardFolder { path, shards: [].into() })
+        } else {
+            Target::File(path)
         }
     }
 
@@ -102,9 +103,10 @@ impl Delivery {
 
     /// Deletes what was made on this machine.
     pub(crate) fn clean_up(&self) -> Result<(), Failure> {
-        let removed = match self.address.ends_with('/') {
-            true => fs::remove_dir_all(&self.staged),
-            false => fs::remove_file(&self.staged),
+        let removed = if self.address.ends_with('/') {
+            fs::remove_dir_all(&self.staged)
+        } else {
+            fs::remove_file(&self.staged)
         };
         match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -304,11 +304,10 @@ impl Targets {
 impl Target {
     /// The target of the kept records, which may be a folder.
     fn of_output(path: &Path) -> Self {
-        match is_folder(path) {
-            true => {
-                Self::Folder(ShardFolder { path: path.components().collect(), shards: [].into() })
-            }
-            false => Self::of(path),
+        if is_folder(path) {
+            Self::Folder(ShardFolder { path: path.components().collect(), shards: [].into() })
+        } else {
+            Self::of(path)
         }
     }
 
@@ -328,10 +327,10 @@ impl Target {
             let Ok(link) = fs::read_link(&at) else { break };
             at = at.parent().unwrap_or(Path::new("")).join(link);
         }
-        match fs::metadata(&at).is_ok_and(|found| !found.is_file()) {
-            true => Self::Stream(path.to_owned()),
-            false => Self::File(at),
+        if fs::metadata(&at).is_ok_and(|found| !found.is_file()) {
+            return Self::Stream(path.to_owned());
         }
+        Self::File(at)
     }
 
     /// The one path without links of a file or folder that may not exist yet, if its folder does.
@@ -365,10 +364,10 @@ fn check_report(request: &OutputRequest<'_>) -> Result<(), Failure> {
                     .zip(Target::absolute(report))
                     .is_some_and(|(output, report)| report.starts_with(output))
     };
-    match request.output.into_iter().chain(request.removed).any(is_within) {
-        true => Err(anyhow!("{place}: cannot take both an output and the report").into()),
-        false => Ok(()),
+    if request.output.into_iter().chain(request.removed).any(is_within) {
+        return Err(anyhow!("{place}: cannot take both an output and the report").into());
     }
+    Ok(())
 }
 
 /// Whether a path means a folder: one that is there, or it has a slash at its end.

@@ -46,7 +46,8 @@ pub(super) struct Differences {
 /// Compares two texts. `None` if they cannot be compared passage by passage, as k-mers.
 pub(super) fn differences(shingler: &Shingler, removed: &str, kept: &str) -> Option<Differences> {
     let found = Explanation::new(shingler, removed, kept).ok()?;
-    let (in_removed, in_kept) = (found.differences_in_a(), found.differences_in_b());
+    let in_removed = found.differences_in_a();
+    let in_kept = found.differences_in_b();
     Some(Differences {
         shares: [share(removed, &in_removed), share(kept, &in_kept)],
         removed: draw(&pieces(removed, &in_removed), Side::Removed),
@@ -91,13 +92,12 @@ fn fold<'t>(part: &'t str, before: bool, after: bool, pieces: &mut Vec<Piece<'t>
     }
     let first =
         if before { &part[..whole_word(part.char_indices(), CONTEXT, part.len())] } else { "" };
-    let last = match after {
-        true => {
-            // From behind, a word ends where its first character begins.
-            let ends = part.char_indices().rev().map(|(at, c)| (at + c.len_utf8(), c));
-            &part[whole_word(ends, CONTEXT, 0)..]
-        }
-        false => "",
+    let last = if after {
+        // From behind, a word ends where its first character begins.
+        let ends = part.char_indices().rev().map(|(at, c)| (at + c.len_utf8(), c));
+        &part[whole_word(ends, CONTEXT, 0)..]
+    } else {
+        ""
     };
     let folded = part.len() - first.len() - last.len();
     let folded = part[first.len()..first.len() + folded].chars().count();
