@@ -1,8 +1,8 @@
 //! `twindex query`: finds the documents that are similar to texts or to a stored document.
 
-use super::query_passages::Sharing;
+use super::query_passages::SharedPassages;
 use super::query_question::Question;
-use super::query_similar::Similar;
+use super::query_similar::SimilarDocuments;
 use crate::input::{RawRecord, Record, no_sequence, unmarked, weights};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -114,10 +114,12 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
     let settings = *snapshot.settings();
     let Query { threshold, top, max_candidates, .. } = *args;
     if args.passages {
-        let sharing = Sharing { snapshot, threshold, top, max_candidates };
-        return ask(global, args, &settings, start, &sharing);
+        let shared = SharedPassages { snapshot, threshold, top, max_candidates };
+        // An index without passages is told before anything else.
+        shared.check()?;
+        return ask(global, args, &settings, start, &shared);
     }
-    let similar = Similar {
+    let similar = SimilarDocuments {
         snapshot,
         threshold,
         confidence: args.confidence,
@@ -138,8 +140,6 @@ fn ask<Q: Question>(
     start: Instant,
     question: &Q,
 ) -> Result<Ending, Failure> {
-    // What is wrong with all questions is told once, before any of them.
-    question.check()?;
     let mut results =
         args.results.results(global, &args.index, &args.paths, &question.columns())?;
     let mut totals = Q::Totals::default();
@@ -163,6 +163,8 @@ fn ask<Q: Question>(
         }
     }
     if !args.paths.is_empty() {
+        // An option out of range must give one error, not one for each record.
+        question.check()?;
         args.input.check(settings.shingle, settings.weighted, &args.index)?;
         announce_standard_input(global, &args.paths);
         let mut inputs = args.input.of(&args.paths, &args.index, settings.weighted);

@@ -31,7 +31,7 @@ const COLUMNS: [Column; 16] = [
 
 /// Which documents share a passage?
 #[derive(Clone)]
-pub(super) struct Sharing {
+pub(super) struct SharedPassages {
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) threshold: Option<f64>,
     pub(super) top: Option<usize>,
@@ -56,7 +56,7 @@ pub(super) struct Totals {
     bounded: u64,
 }
 
-impl Sharing {
+impl SharedPassages {
     /// Builds a query with these options.
     fn query(&self) -> PassageQuery<'_> {
         let query = self.snapshot.passages();
@@ -80,7 +80,7 @@ impl Sharing {
     }
 }
 
-impl Question for Sharing {
+impl Question for SharedPassages {
     type Answer = Answer;
     type Totals = Totals;
 

@@ -14,7 +14,7 @@ use twindex::{Content, Matches, Signature, Snapshot};
 
 /// Which documents are similar?
 #[derive(Clone)]
-pub(super) struct Similar {
+pub(super) struct SimilarDocuments {
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) threshold: Option<f64>,
     pub(super) confidence: f64,
@@ -47,7 +47,7 @@ pub(super) struct Totals {
     recall: Option<f64>,
 }
 
-impl Similar {
+impl SimilarDocuments {
     /// Builds a query with these options.
     fn query(&self) -> twindex::Query<'_> {
         let query = self
@@ -77,7 +77,7 @@ impl Similar {
     }
 }
 
-impl Question for Similar {
+impl Question for SimilarDocuments {
     type Answer = Matches;
     type Totals = Totals;
 
