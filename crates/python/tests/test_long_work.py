@@ -325,7 +325,7 @@ def test_a_call_may_use_the_index_that_another_thread_waits_for(path: Path) -> N
 
         other = threading.Thread(target=take)
 
-        def progress(done: int, total: int) -> None:
+        def progress(done: int, total: int | None) -> None:
             if not begun.is_set():  # noqa: B023
                 other.start()  # noqa: B023
                 begun.wait()  # noqa: B023

@@ -39,9 +39,9 @@ def test_candidates_can_be_bounded(filled: twindex.Index, corpus: list[tuple[str
     few = filled.query(text, max_candidates=1)
     assert few.limited and few.candidates == 1 and set(few) <= set(matches)
     assert list(filled.query(text, max_candidates=len(filled))) == list(matches)
-    with pytest.raises(twindex.InvalidSettingError, match="max_candidates"):
+    with pytest.raises(twindex.InvalidInputError, match="max_candidates"):
         filled.query(text, max_candidates=0)
-    with pytest.raises(twindex.InvalidSettingError, match="scan"):
+    with pytest.raises(twindex.InvalidInputError, match="scan"):
         filled.query(text, max_candidates=5, scan=True)
 
 
