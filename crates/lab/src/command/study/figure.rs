@@ -109,6 +109,10 @@ fn draw_panel(panel: &Panel, area: &Area<'_>, names: &[&str]) -> anyhow::Result<
         mesh.disable_x_mesh();
     }
     mesh.draw()?;
+    // A band would hide the lines of earlier series.
+    for series in &panel.series {
+        draw_band(&mut chart, series, color(names, series))?;
+    }
     // Dots of several series at one name are drawn beside each other.
     let dots = panel.series.iter().filter(|series| series.kind == SeriesKind::Dots).count();
     let mut dot = 0;
@@ -125,17 +129,41 @@ fn draw_panel(panel: &Panel, area: &Area<'_>, names: &[&str]) -> anyhow::Result<
     draw_legend(&below, &lines, names)
 }
 
+/// The points of a series that its panel can show.
+fn shown(chart: &Chart<'_, '_>, series: &Series) -> Vec<Point> {
+    let sides = chart.as_coord_spec();
+    let shown = |point: &&Point| sides.x_spec().shows(point.x) && sides.y_spec().shows(point.y);
+    series.points.iter().filter(shown).copied().collect()
+}
+
+/// Draws the spread of a series of a line or a band.
+fn draw_band(chart: &mut Chart<'_, '_>, series: &Series, color: RGBColor) -> anyhow::Result<()> {
+    if !matches!(series.kind, SeriesKind::Line | SeriesKind::Band) {
+        return Ok(());
+    }
+    let points = shown(chart, series);
+    let edge = |at: fn((f64, f64)) -> f64| {
+        points.iter().filter_map(move |point| Some((point.x, at(point.spread?))))
+    };
+    let mut band: Vec<(f64, f64)> = edge(|spread| spread.0).collect();
+    band.extend(edge(|spread| spread.1).collect::<Vec<_>>().into_iter().rev());
+    let places = band.into_iter().map(|(x, y)| place(chart, x, y)).collect();
+    for band in inside(chart, vec![clip_to_panel::area(places)]) {
+        if band.len() > 2 {
+            chart.draw_series([Polygon::new(band, color.mix(BAND))])?;
+        }
+    }
+    Ok(())
+}
+
+/// Draws a series without its band.
 fn draw_series(
     chart: &mut Chart<'_, '_>,
     series: &Series,
     shift: f64,
     color: RGBColor,
 ) -> anyhow::Result<()> {
-    let shown = |point: &&Point| {
-        let sides = chart.as_coord_spec();
-        sides.x_spec().shows(point.x) && sides.y_spec().shows(point.y)
-    };
-    let points: Vec<Point> = series.points.iter().filter(shown).copied().collect();
+    let points = shown(chart, series);
     let middle: Vec<PanelPoint> =
         points.iter().map(|point| place(chart, point.x + shift, point.y)).collect();
     match series.kind {
@@ -152,24 +180,12 @@ fn draw_series(
                 chart.draw_series([Circle::new(dot, 3, color.filled())])?;
             }
         }
-        SeriesKind::Line | SeriesKind::Band => {
-            let edge = |at: fn((f64, f64)) -> f64| {
-                points.iter().filter_map(move |point| Some((point.x, at(point.spread?))))
-            };
-            let mut band: Vec<(f64, f64)> = edge(|spread| spread.0).collect();
-            band.extend(edge(|spread| spread.1).collect::<Vec<_>>().into_iter().rev());
-            let places = band.into_iter().map(|(x, y)| place(chart, x, y)).collect();
-            for band in inside(chart, vec![clip_to_panel::area(places)]) {
-                if band.len() > 2 {
-                    chart.draw_series([Polygon::new(band, color.mix(BAND))])?;
-                }
-            }
-            if series.kind == SeriesKind::Line {
-                for part in inside(chart, clip_to_panel::line(&middle)) {
-                    chart.draw_series(LineSeries::new(part, color.stroke_width(2)))?;
-                }
+        SeriesKind::Line => {
+            for part in inside(chart, clip_to_panel::line(&middle)) {
+                chart.draw_series(LineSeries::new(part, color.stroke_width(2)))?;
             }
         }
+        SeriesKind::Band => {}
         SeriesKind::Dashed => {
             for part in inside(chart, clip_to_panel::line(&middle)) {
                 chart.draw_series(DashedLineSeries::new(part, 7, 4, color.stroke_width(2)))?;
