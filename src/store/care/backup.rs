@@ -241,3 +241,7 @@ impl RowCounts {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "backup_tests.rs"]
+mod tests;
