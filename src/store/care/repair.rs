@@ -144,6 +144,38 @@ fn readable(old: &OldFile<'_>, path: &Path, watch: &mut Watch<'_>) -> Result<Rea
     Err(first.unwrap_or_else(headless))
 }
 
+impl Readable {
+    fn counters(&self) -> Option<Counters> {
+        self.left.changing(STATE_ROW).and_then(|row| Counters::decode(row).ok())
+    }
+
+    /// The tombstones that can be read. Without one, rows that a removal has left are taken for a
+    /// document.
+    fn tombstones(&self) -> Tombstones {
+        let mut tombstones = Tombstones::default();
+        for (number, row) in &self.left.dead {
+            let _ = tombstones.add_row(*number, row);
+        }
+        tombstones
+    }
+
+    /// The dictionary of the texts. Without it, the texts that need it are lost, and so are their
+    /// documents.
+    fn dictionary(&self) -> Option<Arc<Dictionary>> {
+        self.left.lasting(DICTIONARY_ROW).and_then(|row| Dictionary::decode(row).ok())
+    }
+
+    /// The cause of the repair, and whether another commit than the last is used.
+    fn with_commit(&self, cause: String) -> String {
+        match self.is_last {
+            true => cause,
+            false => {
+                format!("{cause}; the last commit cannot be read, so the one before it is used")
+            }
+        }
+    }
+}
+
 /// Makes a new file from the readable rows of the old one, and replaces the old file.
 fn salvage(
     path: &Path,
@@ -155,62 +187,30 @@ fn salvage(
 ) -> Result<Repair> {
     // The old file stays open, and so locked, until the new file has its name.
     let old = OldFile::open(path)?;
-    let Readable { left, settings, stored, is_last } = readable(&old, path, watch)?;
-    request.check(&settings, path)?;
-    let fixed = Fixed::new(path, (&settings, &stored), &tuning);
-    let counters = left.changing(STATE_ROW).and_then(|row| Counters::decode(row).ok());
-    let mut tombstones = Tombstones::default();
-    for (number, row) in &left.dead {
-        // Without a tombstone, rows that a removal has left are taken for a document.
-        let _ = tombstones.add_row(*number, row);
-    }
-    // Without the dictionary, the texts that need it are lost, and so are their documents.
-    let dictionary = left.lasting(DICTIONARY_ROW).and_then(|row| Dictionary::decode(row).ok());
-    let new = NewFile::begin_like(path, &stored, path)?;
+    let readable = readable(&old, path, watch)?;
+    request.check(&readable.settings, path)?;
+    let fixed = Fixed::new(path, (&readable.settings, &readable.stored), &tuning);
+    let new = NewFile::begin_like(path, &readable.stored, path)?;
     let engine = Engine::open(new.temporary_path(), &SettingsRequest::default(), tuning)?;
-    let mut repair =
-        Repair { cause: Some(cause), documents: 0, lost: 0, lost_ids: Vec::new(), kept: None };
-    let mut salvage = Salvage {
-        fixed,
-        old: &old,
-        left: &left,
-        repair: &mut repair,
-        tell_lost: lost,
-        tombstones,
-        dictionary,
-        named: 0,
-        auto_ids: 0,
-        next_doc: 0,
+    let mut repair = Repair {
+        cause: Some(readable.with_commit(cause)),
+        documents: 0,
+        lost: 0,
+        lost_ids: Vec::new(),
+        kept: None,
     };
+    let counters = readable.counters();
+    let mut salvage = Salvage::new(fixed, &old, &readable, &mut repair, lost);
     salvage.copy(counters, &engine, watch)?;
-    restore_clusters(&old, &left, &engine)?;
     let named = salvage.named;
-    watch.begin("merging runs", 0)?;
-    engine.finish_merges(watch)?;
-    let report = crate::store::care::check::check_watching(&engine.read()?, watch)?;
-    if let Some(violation) = report.violations.first() {
-        let detail = format!("the readable rows are inconsistent: {violation}");
-        return Err(damaged(path, Table::Documents, "all", detail));
-    }
-    repair.documents = report.documents;
-    if !is_last && let Some(cause) = &mut repair.cause {
-        cause.push_str("; the last commit cannot be read, so the one before it is used");
-    }
-    // Only the counter tells how many rows a damaged page hides. An outdated page may show removed
-    // documents, so the difference may be too small.
-    if let Some(counters) = counters {
-        let missing = counters.documents.saturating_sub(repair.documents);
-        repair.lost = missing.max(named);
-    }
-    // An empty index would take everything for new.
-    if repair.documents == 0 && repair.lost > 0 {
-        let fault =
-            left.fault.unwrap_or_else(|| PageFault::of_file("no document can be read whole"));
-        return Err(old.error(fault));
-    }
-    restore_runs(&left, &engine, repair.lost > 0 || counters.is_none())?;
+    restore_clusters(&old, &readable.left, &engine)?;
+    repair.documents = merge_and_check(path, &engine, watch)?;
+    repair.count_lost(counters, named);
+    refuse_empty(&repair, &old, &readable.left)?;
+    let may_have_lost = repair.lost > 0 || counters.is_none();
+    restore_runs(&readable.left, &engine, may_have_lost)?;
     drop(engine);
-    if repair.lost > 0 || counters.is_none() || left.has_misplaced || !is_last {
+    if may_have_lost || readable.left.has_misplaced || !readable.is_last {
         repair.kept = Some(keep_old_file(path)?);
     }
     let named = old.named().clone();
@@ -222,6 +222,41 @@ fn salvage(
         repair.kept.as_ref().map(fs::remove_file);
     })?;
     Ok(repair)
+}
+
+/// Completes the new index and checks it. Returns the number of its documents.
+fn merge_and_check(path: &Path, new: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<u64> {
+    watch.begin("merging runs", 0)?;
+    new.finish_merges(watch)?;
+    let report = crate::store::care::check::check_watching(&new.read()?, watch)?;
+    if let Some(violation) = report.violations.first() {
+        let detail = format!("the readable rows are inconsistent: {violation}");
+        return Err(damaged(path, Table::Documents, "all", detail));
+    }
+    Ok(report.documents)
+}
+
+/// Refuses a repair that has lost everything: an empty index would take everything for new.
+fn refuse_empty(repair: &Repair, old: &OldFile<'_>, left: &RowsLeft) -> Result<()> {
+    if repair.documents > 0 || repair.lost == 0 {
+        return Ok(());
+    }
+    let fault = left.fault.clone();
+    let fault = fault.unwrap_or_else(|| PageFault::of_file("no document can be read whole"));
+    Err(old.error(fault))
+}
+
+impl Repair {
+    /// Counts the lost documents, of which `named` have known ids, by the counters of the old file.
+    ///
+    /// Only they tell how many rows a damaged page hides. An outdated page may show removed
+    /// documents, so the difference may be too small.
+    fn count_lost(&mut self, counters: Option<Counters>, named: u64) {
+        if let Some(counters) = counters {
+            let missing = counters.documents.saturating_sub(self.documents);
+            self.lost = missing.max(named);
+        }
+    }
 }
 
 /// Copies readable rows from the old file to the new one.
@@ -238,7 +273,28 @@ struct Salvage<'a, 't> {
     named: u64,
     /// The greatest automatic id found.
     auto_ids: u64,
-    next_doc: u64,
+}
+
+impl<'a, 't> Salvage<'a, 't> {
+    fn new(
+        fixed: Fixed<'a>,
+        old: &'a OldFile<'a>,
+        readable: &'a Readable,
+        repair: &'a mut Repair,
+        tell_lost: &'t mut dyn FnMut(&str),
+    ) -> Self {
+        Self {
+            fixed,
+            old,
+            left: &readable.left,
+            repair,
+            tell_lost,
+            tombstones: readable.tombstones(),
+            dictionary: readable.dictionary(),
+            named: 0,
+            auto_ids: 0,
+        }
+    }
 }
 
 impl Salvage<'_, '_> {
@@ -303,8 +359,7 @@ impl Salvage<'_, '_> {
         let mut writer = new.write()?;
         writer.restore_counters(Counters {
             auto_ids: counters.map_or(self.auto_ids, |old| old.auto_ids),
-            // A damaged page may have numbers that no document ever had.
-            next_doc: counters.map_or(0, |old| old.next_doc).max(self.next_doc),
+            next_doc: counters.map_or(0, |old| old.next_doc),
             commit: counters.map_or(0, |old| old.commit),
             ..Counters::default()
         })?;
@@ -317,10 +372,7 @@ impl Salvage<'_, '_> {
             return Ok(None);
         }
         Ok(match self.decode(doc, old)? {
-            Decoded::Whole(rows) => {
-                self.next_doc = self.next_doc.max(u64::from(doc.0) + 1);
-                Some(rows)
-            }
+            Decoded::Whole(rows) => Some(rows),
             Decoded::LostWithId(id) => {
                 const MAX_LOST_IDS: usize = 1000;
                 self.repair.lost += 1;
