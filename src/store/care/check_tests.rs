@@ -17,7 +17,7 @@ use crate::store::bytes::texts::encode_text;
 use crate::store::engine::Engine;
 use crate::store::runs::tombstones::Tombstones;
 use crate::store::settings::SettingsRequest;
-use crate::store::sim::testing::{TUNING, filled, filled_with_texts, open};
+use crate::store::sim::testing::{TUNING, filled, filled_with_texts};
 use redb::{Database, Table, WriteTransaction};
 use tempfile::TempDir;
 
@@ -384,67 +384,6 @@ fn missing_and_wrong_entries_are_reported() {
     });
 }
 
-/// The violations in a band, of lanes or of ids, some of whose entries were changed.
-fn violations_in(band: BandNo, change: impl FnOnce(&mut Vec<Entry>)) -> Vec<String> {
-    let folder = index();
-    tamper(&folder, |txn| {
-        let mut all = entries(txn, band);
-        change(&mut all);
-        rewrite(txn, band, &all);
-    });
-    violations(&folder)
-}
-
-#[test]
-fn the_document_of_a_missing_or_wrong_entry_is_named() {
-    let ids = {
-        let folder = index();
-        let reader = open(&folder).read().expect("a reader");
-        reader.view().fixed.layout.ids()
-    };
-    for band in [BAND, ids] {
-        let place = format!("invariant 11: band {}", band.0);
-        let at = |all: &[Entry]| {
-            let live = |entry: &Entry| entry.1 == DocNo(7);
-            all.iter().position(live).expect("a live document")
-        };
-        let missing = violations_in(band, |all| {
-            all.remove(at(all));
-        });
-        let expected = [
-            format!("{place}: 79 entries of live documents instead of 80"),
-            format!("{place}: document 7 has no entry"),
-        ];
-        assert_eq!(missing, expected);
-        let twice = violations_in(band, |all| {
-            let at = at(all);
-            all.insert(at, *all.get(at).expect("an entry"));
-        });
-        let expected = [
-            format!("{place}: 81 entries of live documents instead of 80"),
-            format!("{place}: document 7 has two entries"),
-        ];
-        assert!(twice.first().is_some_and(|first| first.ends_with("out of order")), "{twice:?}");
-        assert_eq!(twice.get(1..), Some(&expected[..]));
-        let wrong = violations_in(band, |all| {
-            let at = at(all);
-            all.get_mut(at).expect("an entry").0 ^= 1;
-            all.sort_unstable();
-        });
-        let expected = [
-            format!("{place}: 80 entries of live documents instead of 80"),
-            format!("{place}: document 7 has an entry under a wrong word"),
-            format!("{place}: document 7 has no entry"),
-        ];
-        assert_eq!(wrong, expected);
-    }
-    let folder = index();
-    tamper(&folder, |txn| drop(take_rows(txn, 7)));
-    let violations = violations(&folder);
-    let expected = "invariant 11: band 3: document 7 has an entry but no row".to_owned();
-    assert!(violations.contains(&expected), "{violations:?}");
-}
-
 #[test]
 fn texts_in_an_index_without_texts_are_reported() {
     assert_reported(Invariant::Texts, |txn| {
@@ -470,3 +409,6 @@ fn missing_surplus_wrong_and_damaged_texts_are_reported() {
         assert_eq!(violated(&folder), expected, "change {number}");
     }
 }
+
+#[path = "check_entries_tests.rs"]
+mod entries_of_bands;
