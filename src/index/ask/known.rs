@@ -181,7 +181,8 @@ impl Snapshot {
             let units = winnower.units(fingerprints.shingles()) as usize;
             return Ok(KnownPassages { units, ..KnownPassages::default() });
         }
-        let Some(asked) = PassageSearch::of(sketcher, &text, shingles, &fingerprints, true) else {
+        let Some(asked) = PassageSearch::prepare(sketcher, &text, shingles, &fingerprints, true)
+        else {
             return Err(Error::NoPassages { path: self.path().to_owned() });
         };
         let met = search.run(&view, &asked, &self.texts)?;

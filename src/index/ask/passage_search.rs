@@ -114,11 +114,11 @@ impl<'s> PassageSearch<'s> {
     pub(crate) fn new(sketcher: &'s Sketcher, text: &str, exact: bool) -> Option<Self> {
         let shingles = sketcher.shingler().unranked_hashes(text);
         let fingerprints = sketcher.winnower()?.fingerprints(&shingles);
-        Self::of(sketcher, text, shingles, &fingerprints, exact)
+        Self::prepare(sketcher, text, shingles, &fingerprints, exact)
     }
 
     /// Prepares a text whose shingles and fingerprints are known.
-    pub(crate) fn of(
+    pub(crate) fn prepare(
         sketcher: &'s Sketcher,
         text: &str,
         shingles: Vec<u64>,

@@ -39,7 +39,7 @@ impl Crowd {
     /// Orders documents, given with their ranks, which ascend. Pairs with at least `least` equal
     /// lanes are looked for. Returns `None` if this would take more memory than `budget`, or leave
     /// too many pairs. Calls `go_on` from time to time, which may stop the work.
-    pub(super) fn of(
+    pub(super) fn order(
         docs: Vec<(u32, DocNo)>,
         least: usize,
         signatures: &SignatureCache,
@@ -65,7 +65,7 @@ impl Crowd {
         let shared = docs.len() >= parallel::MIN_DOCUMENTS;
         while !groups.is_empty() {
             let now = groups.drain(..threads.min(groups.len())).collect();
-            let now = parallel::map(now, shared, |group: Vec<usize>| Order::of(&lanes, &group));
+            let now = parallel::map(now, shared, |group: Vec<usize>| Order::sort(&lanes, &group));
             left -= now.iter().map(Order::pairs).sum::<f64>();
             if left < 0.0 {
                 return Ok(None);
@@ -96,7 +96,8 @@ impl Order {
     /// blocks.
     const WHILE_SORTED: usize = 2 * size_of::<(u64, u32)>();
 
-    fn of(lanes: &[&[u8]], group: &[usize]) -> Self {
+    /// Sorts documents, given by their lanes, by a group of them.
+    fn sort(lanes: &[&[u8]], group: &[usize]) -> Self {
         let keys = lanes.iter().map(|lanes| group_key(lanes, group));
         let mut keys: Vec<(u64, u32)> = keys.zip(0..).collect();
         sort_spread(&mut keys, &mut Vec::new(), |(key, _)| *key);
@@ -159,7 +160,7 @@ mod tests {
         let signatures = signatures(DOCUMENTS, 30);
         let docs: Vec<DocNo> = (0..DOCUMENTS).map(|doc| DocNo(3 * doc)).collect();
         let ranked = (0..).step_by(2).zip(docs.iter().copied()).collect();
-        let crowd = Crowd::of(ranked, LEAST, &signatures, usize::MAX, || Ok(()));
+        let crowd = Crowd::order(ranked, LEAST, &signatures, usize::MAX, || Ok(()));
         let crowd = crowd.expect("not stopped").expect("useful");
         let lanes = |doc: DocNo| signatures.get(doc).expect("in memory");
         let (mut met, mut similar) = (0_usize, 0);
@@ -187,7 +188,7 @@ mod tests {
         let docs: Vec<(u32, DocNo)> = (0..2_000).map(|doc| (doc, DocNo(3 * doc))).collect();
         let of = |shared, budget| {
             let signatures = signatures(2_000, shared);
-            let crowd = Crowd::of(docs.clone(), LEAST, &signatures, budget, || Ok(()));
+            let crowd = Crowd::order(docs.clone(), LEAST, &signatures, budget, || Ok(()));
             crowd.expect("not stopped").is_some()
         };
         assert!(of(10, usize::MAX) && !of(60, usize::MAX));

@@ -178,7 +178,7 @@ impl BucketLists {
             let ranked = self.bucket(number).iter().map(|doc| (places.get(*doc), *doc));
             let mut ranked: Vec<(u32, DocNo)> = ranked.collect();
             ranked.sort_unstable();
-            if let Some(crowd) = Crowd::of(ranked, least, signatures, budget, &mut go_on)? {
+            if let Some(crowd) = Crowd::order(ranked, least, signatures, budget, &mut go_on)? {
                 budget = budget.saturating_sub(crowd.bytes());
                 self.crowds.insert(number as u32, crowd);
             }

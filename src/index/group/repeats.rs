@@ -228,7 +228,7 @@ impl<'s> Repeats<'s> {
         let text = view.text(doc)?;
         let sketcher = self.snapshot.sketcher();
         let shingles = sketcher.shingler().unranked_hashes(&text);
-        let search = PassageSearch::of(sketcher, &text, shingles, &fingerprints, true);
+        let search = PassageSearch::prepare(sketcher, &text, shingles, &fingerprints, true);
         let Some(search) = search else {
             return Ok(None);
         };

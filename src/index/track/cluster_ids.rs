@@ -243,7 +243,8 @@ impl Joins {
             }
         }
         let groups = by_root.into_values();
-        let mut groups = groups.map(|nodes| Group::of(nodes, rows)).collect::<Result<Vec<_>>>()?;
+        let mut groups =
+            groups.map(|nodes| Group::read(nodes, rows)).collect::<Result<Vec<_>>>()?;
         groups.sort_by_key(|group| group.oldest);
         Ok(groups)
     }
@@ -259,7 +260,8 @@ struct Group {
 }
 
 impl Group {
-    fn of(nodes: Vec<Node>, rows: &ClusterRows<'_>) -> Result<Self> {
+    /// Finds the former clusters of these nodes. Reads how large they are if there are several.
+    fn read(nodes: Vec<Node>, rows: &ClusterRows<'_>) -> Result<Self> {
         let (mut former, mut oldest) = (BTreeMap::new(), None);
         for node in &nodes {
             match *node {

@@ -216,7 +216,7 @@ fn take_over(index: &Index, model: &mut Model) -> Result<()> {
 /// Compares the file with a model.
 fn compare_with(path: &Path, model: &Model) -> Answer {
     let found = ReadOnlyIndex::open(path).and_then(|index| {
-        let expected = Expected::of(model, index.sketcher())?;
+        let expected = Expected::compute(model, index.sketcher())?;
         expected.difference(&index.snapshot()?)
     });
     match found {

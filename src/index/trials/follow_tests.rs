@@ -121,7 +121,7 @@ fn write_beside_readers(seed: u64) -> u64 {
     let mut index = open_on(&disk, TUNING).expect("opened");
     let sketcher = index.sketcher().clone();
     let mut model = Model::default();
-    let mut now = Arc::new(Expected::of(&model, &sketcher).expect("an index"));
+    let mut now = Arc::new(Expected::compute(&model, &sketcher).expect("an index"));
     for (number, step) in steps(seed, 30).iter().enumerate() {
         let next = {
             // What the step will have done is known from a run of it on a copy.
@@ -133,7 +133,7 @@ fn write_beside_readers(seed: u64) -> u64 {
         };
         let after = match next == model {
             true => Arc::clone(&now),
-            false => Arc::new(Expected::of(&next, &sketcher).expect("an index")),
+            false => Arc::new(Expected::compute(&next, &sketcher).expect("an index")),
         };
         {
             let mut readers = readers.lock().expect("no panic");

@@ -232,7 +232,7 @@ impl Expected {
     }
 
     /// Computes the answers from a new index with the documents of the model.
-    pub(crate) fn of(model: &Model, sketcher: &Sketcher) -> Result<Self> {
+    pub(crate) fn compute(model: &Model, sketcher: &Sketcher) -> Result<Self> {
         let disk = Disk::default();
         create_on(&disk)?;
         let index = open_on(&disk, Tuning::default())?;
@@ -324,7 +324,7 @@ pub(crate) fn unbroken(steps: &[Step], disk: &Disk, tuning: Tuning) -> Vec<Arc<E
     let mut index = open_on(disk, tuning).expect("opened");
     let sketcher = index.sketcher().clone();
     let mut models = vec![Model::default()];
-    let mut expected = vec![Expected::of(&models[0], &sketcher).expect("an index")];
+    let mut expected = vec![Expected::compute(&models[0], &sketcher).expect("an index")];
     for (number, step) in steps.iter().enumerate() {
         let (open, after, done) = take(index, step, disk, tuning, &models[number]);
         done.expect("nothing is broken");
@@ -332,7 +332,7 @@ pub(crate) fn unbroken(steps: &[Step], disk: &Disk, tuning: Tuning) -> Vec<Arc<E
         index = open.expect("open");
         let next = match models[number] == after {
             true => expected[number].clone(),
-            false => Expected::of(&after, &sketcher).expect("an index"),
+            false => Expected::compute(&after, &sketcher).expect("an index"),
         };
         let difference = next.difference(&index.snapshot().expect("a snapshot"));
         assert_eq!(difference.expect("readable"), None, "after step {number}, {step:?}");

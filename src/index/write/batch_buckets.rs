@@ -15,7 +15,7 @@ pub(super) struct BatchBuckets {
 impl BatchBuckets {
     /// Finds the buckets that a probe reads, on all threads. For a single document, which shares
     /// none, there are no bands.
-    pub(super) fn of(documents: &[&Document], plan: BandPlan, probe: Probe) -> Self {
+    pub(super) fn find(documents: &[&Document], plan: BandPlan, probe: Probe) -> Self {
         let is_large = documents.len() >= parallel::MIN_DOCUMENTS;
         let bands = if documents.len() > 1 { (0..probe.bands()).collect() } else { Vec::new() };
         let bands = parallel::map(bands, is_large, |band| in_band(documents, band, plan, probe));
@@ -105,7 +105,7 @@ mod tests {
         for threshold in [0.5, 0.8, 1.0] {
             let threshold = Threshold::new(threshold).expect("a threshold");
             let probe = Probe::of(plan, threshold, Recall::new(0.95).expect("a recall"));
-            let together = BatchBuckets::of(&new, plan, probe);
+            let together = BatchBuckets::find(&new, plan, probe);
             // After the first round some filters are built, and the next one looks at them.
             for limit in [None, Some(CandidateLimit { compared: 7 }), None] {
                 let foretold = view.foretell(together.bands());
@@ -137,7 +137,7 @@ mod tests {
         let plan = engine.settings().plan;
         let threshold = Threshold::new(0.7).expect("a threshold");
         let probe = Probe::of(plan, threshold, Recall::new(0.95).expect("a recall"));
-        let together = BatchBuckets::of(&all, plan, probe);
+        let together = BatchBuckets::find(&all, plan, probe);
         let words = |document: &Document| {
             let lanes = document.signature.lanes().to_vec();
             (0..probe.bands()).map(move |band| word(&lanes, band, probe.depth()))

@@ -66,7 +66,7 @@ where
     P: ChunkTable + Sync,
     D: DocTable + Sync,
 {
-    let Some(crowds) = Crowds::of(view, buckets, documents)? else { return Ok(()) };
+    let Some(crowds) = Crowds::read(view, buckets, documents)? else { return Ok(()) };
     if let Some(replaced) = crowds.replaced(view, buckets, documents, search_plan)? {
         foretold.replace(replaced);
     }
@@ -76,7 +76,7 @@ where
 impl Crowds {
     /// Reads the crowded buckets. Returns `None` if there are none, or if they have too many
     /// documents.
-    fn of<P, D>(
+    fn read<P, D>(
         view: &View<'_, P, D>,
         buckets: &BatchBuckets,
         documents: &[Option<&Document>],
@@ -348,7 +348,7 @@ mod tests {
         for (threshold, is_replaced) in [(0.7, true), (0.8, true), (0.9, true), (0.2, false)] {
             let threshold = Threshold::new(threshold).expect("a threshold");
             let plan = SearchPlan::new(settings, &Margins::default(), threshold, false);
-            let buckets = BatchBuckets::of(&new, plan.plan, plan.probe);
+            let buckets = BatchBuckets::find(&new, plan.plan, plan.probe);
             let all = view.foretell(buckets.bands());
             let mut replaced = view.foretell(buckets.bands());
             replace(&view, &mut replaced, &buckets, &searched, plan).expect("readable");
@@ -397,9 +397,10 @@ mod tests {
             new.iter().enumerate().map(|(at, new)| (at % 7 > 0).then_some(*new)).collect();
         let threshold = Threshold::new(0.7).expect("a threshold");
         let plan = SearchPlan::new(engine.settings(), &Margins::default(), threshold, false);
-        let buckets = BatchBuckets::of(&new, plan.plan, plan.probe);
+        let buckets = BatchBuckets::find(&new, plan.plan, plan.probe);
         let replaced = |compared: Option<usize>| {
-            let crowds = Crowds::of(&view, &buckets, &searched).expect("readable").expect("crowds");
+            let crowds =
+                Crowds::read(&view, &buckets, &searched).expect("readable").expect("crowds");
             let plan =
                 SearchPlan { limit: compared.map(|compared| CandidateLimit { compared }), ..plan };
             let replaced = crowds.replaced(&view, &buckets, &searched, plan).expect("readable");

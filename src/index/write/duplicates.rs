@@ -47,7 +47,7 @@ impl<'c> Judge<'c> {
         batch.keep_lanes();
         let (buckets, nearest, expected) = batch.read(|view, documents| {
             let all: Vec<&Document> = documents.iter().map(|(document, _)| *document).collect();
-            let buckets = BatchBuckets::of(&all, plan, probe);
+            let buckets = BatchBuckets::find(&all, plan, probe);
             let searched = documents.into_iter().map(|(document, existing)| {
                 let is_searched = !document.signature.is_empty() && writes(existing);
                 is_searched.then_some(NewDocument { document, same_id: existing.number() })
@@ -61,7 +61,7 @@ impl<'c> Judge<'c> {
             });
             let expected = match rule.of_batch() {
                 // What fails here and matters fails again when the document is judged.
-                Some(rule) => Expected::of(&all, &outlook.collect::<Vec<_>>(), &buckets, rule)
+                Some(rule) => Expected::compare(&all, &outlook.collect::<Vec<_>>(), &buckets, rule)
                     .unwrap_or_else(|_| Expected::nothing()),
                 None => Expected::nothing(),
             };

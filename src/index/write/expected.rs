@@ -13,7 +13,7 @@ use crate::index::ask::verify::{Comparison, Elements};
 use crate::index::write::batch_buckets::BatchBuckets;
 use crate::index::write::members::Members;
 use crate::sketch::Sketcher;
-use crate::store::{DocNo, Document, Grouped};
+use crate::store::{Document, Grouped};
 use std::sync::Arc;
 
 /// The comparisons that a judge is expected to ask for.
@@ -48,6 +48,10 @@ pub(super) struct Rule<'c> {
     pub(super) elements: &'c Arc<ElementCache>,
 }
 
+/// The place of a document in its batch, counted from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Place(u32);
+
 /// The texts of a batch, by places in it.
 struct BatchTexts<'b> {
     documents: &'b [&'b Document],
@@ -55,13 +59,15 @@ struct BatchTexts<'b> {
 }
 
 impl Texts for BatchTexts<'_> {
-    fn key(&self, place: DocNo) -> Result<TextKey> {
+    type Number = Place;
+
+    fn key(&self, place: Place) -> Result<TextKey> {
         let document = self.documents.get(place.0 as usize);
         let key = document.map(|document| document.text_key());
         Ok(key.unwrap_or_else(|| TextKey::of("")))
     }
 
-    fn elements(&self, place: DocNo) -> Result<Elements> {
+    fn elements(&self, place: Place) -> Result<Elements> {
         let document = self.documents.get(place.0 as usize);
         let text = document.and_then(|document| document.text.as_deref()).unwrap_or_default();
         Elements::of_stored(text, self.rule.sketcher)
@@ -76,7 +82,7 @@ impl Expected {
 
     /// Compares the documents of a batch, which has these buckets, with those that will probably be
     /// kept.
-    pub(super) fn of(
+    pub(super) fn compare(
         documents: &[&Document],
         outlook: &[Outlook],
         buckets: &BatchBuckets,
@@ -117,7 +123,7 @@ fn pairs(
     outlook: &[Outlook],
     buckets: &BatchBuckets,
     rule: Rule<'_>,
-) -> (Vec<(DocNo, DocNo)>, Vec<Option<bool>>) {
+) -> (Vec<(Place, Place)>, Vec<Option<bool>>) {
     /// The number of pairs, of 40 bytes with their results, from which on no more are looked for.
     const MOST: usize = 1 << 19;
     let (mut pairs, mut kept) = (Vec::new(), Vec::new());
@@ -139,7 +145,7 @@ fn pairs(
             let equal = equal_lanes(document.signature.lanes(), earlier.signature.lanes());
             keeps &= equal < rule.similar;
             if equal >= rule.least {
-                pairs.push((DocNo(place as u32), DocNo(*leader as u32)));
+                pairs.push((Place(place as u32), Place(*leader as u32)));
             }
         }
         pairs.get_mut(before..).unwrap_or_default().sort_unstable();

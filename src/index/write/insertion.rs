@@ -448,7 +448,7 @@ fn insert(
         }
         Judging::Similar(rule) => Judges::Similar(Judge::compare_batch(&mut batch, rule, writes)?),
         Judging::Passages(rule, sketcher) => {
-            Judges::Passages(PassageJudge::of(&mut batch, rule, sketcher, writes)?)
+            Judges::Passages(PassageJudge::compare_batch(&mut batch, rule, sketcher, writes)?)
         }
     };
     while let Some(entry) = batch.next()? {

@@ -66,7 +66,7 @@ struct KeptDocument {
 impl<'c> PassageJudge<'c> {
     /// Compares the documents of a batch with those known before it, on all threads. `writes`
     /// returns whether a document would be written if nothing of it is known.
-    pub(super) fn of(
+    pub(super) fn compare_batch(
         batch: &mut Batch<'_>,
         rule: &'c PassageRule,
         sketcher: &'c Sketcher,
@@ -248,7 +248,7 @@ fn search_of<'s>(
     fingerprints: &Fingerprints,
 ) -> Option<PassageSearch<'s>> {
     let shingles = sketcher.shingler().unranked_hashes(text);
-    PassageSearch::of(sketcher, text, shingles, fingerprints, true)
+    PassageSearch::prepare(sketcher, text, shingles, fingerprints, true)
 }
 
 /// The outcome for a document that is a duplicate of itself.
