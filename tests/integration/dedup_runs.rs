@@ -97,6 +97,55 @@ fn a_run_remembers_its_notes_until_it_is_finished() {
 }
 
 #[test]
+fn a_run_refuses_transactions_of_another_index() {
+    let place = Place::new();
+    let path = place.path("one.twx");
+    let one = tiny().create(&path).expect("created");
+    let other = tiny().create(place.path("other.twx")).expect("created");
+    let mut there = other.begin_write().expect("begun");
+    let assert_refused = |refused: Result<(), Error>| {
+        let refused = refused.expect_err("another index");
+        assert!(matches!(refused, Error::InvalidSetting { setting: "transaction", .. }));
+        let message = refused.to_string();
+        let expected = "other.twx: expected one of the index that the run was begun or resumed in";
+        assert!(message.starts_with("transaction of ") && message.ends_with(expected), "{message}");
+    };
+    let documents = |number: u64| {
+        let id = format!("d{number}");
+        vec![one.prepare(id.as_str(), &text(number, 0, 40)).expect("prepared")]
+    };
+    let mut run = DedupRun::begin(KEY);
+    let mut here = one.begin_write().expect("begun");
+    run.insert(here.insertion().unless_similar(0.8), documents(1)).expect("judged");
+    assert_refused(run.save(&mut there, [1; 10]));
+    assert_refused(run.save_judged(&mut there, [1; 10]));
+    assert_refused(run.save_notes(&mut there, [1; 10]));
+    assert_refused(run.clone().finish(&mut there));
+    let insertion = there.insertion().unless_similar(0.8);
+    assert_refused(run.insert(insertion, documents(2)).map(drop));
+    run.save(&mut here, [2; 10]).expect("saved");
+    here.commit().expect("committed");
+    let (second, third) = (documents(2), documents(3));
+    one.close().expect("closed");
+
+    // The same index, opened again.
+    let one = Index::open(&path).expect("opened");
+    let mut here = one.begin_write().expect("begun");
+    run.insert(here.insertion().unless_similar(0.8), second).expect("judged");
+    run.save_judged(&mut here, [3; 10]).expect("saved");
+    assert_refused(run.clone().remember(&mut there, ""));
+    let mut resumed = DedupRun::resume(&here, KEY).expect("readable").expect("judged");
+    assert!(resumed.is_catching_up());
+    assert_refused(resumed.save(&mut there, [4; 10]));
+    let insertion = there.insertion().unless_similar(0.8);
+    assert_refused(resumed.insert(insertion, third).map(drop));
+    run.remember(&mut here, "").expect("remembered");
+    here.commit().expect("committed");
+    assert!(there.is_empty());
+    assert!(DedupRun::interrupted(&there).expect("readable").is_empty(), "nothing was stored");
+}
+
+#[test]
 fn a_run_refuses_an_insertion_that_compares_nothing() {
     let place = Place::new();
     let index = tiny().create(place.index()).expect("created");

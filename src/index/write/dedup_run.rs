@@ -7,6 +7,7 @@ use crate::index::write::insertion::Insertion;
 use crate::index::write::outcome::{Inserted, Outcome};
 use crate::index::write::transaction::WriteTxn;
 use crate::store::{DedupRow, DedupStage, OwnNumbers, Writer};
+use std::fmt;
 
 /// The number of documents that a deduplication has received, and a hash of them in order.
 ///
@@ -46,6 +47,24 @@ pub struct DedupOutcome {
     pub outcome: Outcome,
 }
 
+/// What tells an index from others, however it is opened: the key of its hashes of ids. A copy of
+/// its file has the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct IndexKey(u64);
+
+impl IndexKey {
+    fn new(txn: &WriteTxn) -> Self {
+        Self(txn.writer().engine().fixed().id_key)
+    }
+}
+
+impl fmt::Debug for IndexKey {
+    /// Leaves out the key, which is secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IndexKey").finish_non_exhaustive()
+    }
+}
+
 /// A deduplication of a long input that commits in parts and can be resumed after a crash.
 ///
 /// The run stores its progress under a key, in the same transaction as the documents. After an
@@ -54,6 +73,9 @@ pub struct DedupOutcome {
 ///
 /// The caller can store ten numbers with the progress ([`notes`](Self::notes)), such as counts and
 /// the length of an output file. On resuming, the caller truncates its output to that length.
+///
+/// A run belongs to one index: that of the first transaction it is given. The index can be closed
+/// and opened again meanwhile. A transaction of another index is refused.
 ///
 /// If a document appears twice in the input with the same id and text, the second is a duplicate of
 /// the first. A document that was in the index before the run began is unchanged.
@@ -123,6 +145,8 @@ pub struct DedupOutcome {
 pub struct DedupRun {
     /// The hash of the caller's key, under which the row is stored.
     key: u64,
+    /// The index that has the documents; `None` if the run was begun and has none yet.
+    index: Option<IndexKey>,
     /// The stored progress, or the initial progress of a new run.
     row: DedupRow,
     /// The documents that this run has received.
@@ -139,7 +163,7 @@ impl DedupRun {
     /// other indexes, and the destination of the output. The index stores a hash of it.
     pub fn begin(key: impl AsRef<[u8]>) -> Self {
         let (key, row) = (xxh3(key.as_ref()), DedupRow::default());
-        Self { key, row, given: DedupInput::default(), passing: false }
+        Self { key, index: None, row, given: DedupInput::default(), passing: false }
     }
 
     /// Resumes the interrupted run with this key. Returns `None` if there is none.
@@ -191,17 +215,37 @@ impl DedupRun {
     /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] if the index cannot be read.
     pub fn interrupted(txn: &WriteTxn) -> Result<Vec<Self>> {
         let rows = txn.writer().dedup_rows()?.into_iter();
-        let runs = rows.map(|(key, row)| Self::of_row(key, row));
+        let runs = rows.map(|(key, row)| Self::of_row(txn, key, row));
         Ok(runs.filter(|run| !matches!(run.row.stage, DedupStage::Finished(_))).collect())
     }
 
     fn stored_run(txn: &WriteTxn, key: impl AsRef<[u8]>) -> Result<Option<Self>> {
         let key = xxh3(key.as_ref());
-        Ok(txn.writer().dedup_row(key)?.map(|row| Self::of_row(key, row)))
+        Ok(txn.writer().dedup_row(key)?.map(|row| Self::of_row(txn, key, row)))
     }
 
-    fn of_row(key: u64, row: DedupRow) -> Self {
-        Self { key, passing: row.documents > 0, row, given: DedupInput::default() }
+    fn of_row(txn: &WriteTxn, key: u64, row: DedupRow) -> Self {
+        let (index, passing) = (Some(IndexKey::new(txn)), row.documents > 0);
+        Self { key, index, passing, row, given: DedupInput::default() }
+    }
+
+    /// Checks that a transaction is of the index that the run belongs to.
+    fn check_index(&self, txn: &WriteTxn) -> Result<()> {
+        match self.index {
+            Some(index) if index != IndexKey::new(txn) => Err(Error::InvalidSetting {
+                setting: "transaction",
+                got: format!("of {}", txn.path().display()),
+                expected: "one of the index that the run was begun or resumed in",
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets the run belong to the index of a transaction, if it belongs to none yet.
+    fn bind(&mut self, txn: &WriteTxn) -> Result<()> {
+        self.check_index(txn)?;
+        self.index = Some(IndexKey::new(txn));
+        Ok(())
     }
 
     /// The documents that this run has received since it was begun or resumed.
@@ -253,9 +297,10 @@ impl DedupRun {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] for an insertion that compares nothing; [`Error::InputDiffers`] if
-    /// the documents differ from those judged before the interruption, or if a run that has judged
-    /// its whole input receives more; those of [`Insertion::documents`].
+    /// [`Error::InvalidSetting`] for an insertion that compares nothing, or that is of another index
+    /// than the run; [`Error::InputDiffers`] if the documents differ from those judged before the
+    /// interruption, or if a run that has judged its whole input receives more; those of
+    /// [`Insertion::documents`].
     pub fn insert(
         &mut self,
         mut insertion: Insertion<'_>,
@@ -268,6 +313,7 @@ impl DedupRun {
                 expected: "a threshold, or an option of passages, as a run removes duplicates",
             });
         }
+        self.bind(insertion.txn())?;
         let mut results: Vec<Option<DedupOutcome>> = Vec::with_capacity(documents.len());
         let mut documents = documents.into_iter();
         let mut rest: Vec<Document> = Vec::new();
@@ -317,11 +363,13 @@ impl DedupRun {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Storage`] if writing fails. The transaction cannot be committed
-    /// then.
+    /// - [`Error::InvalidSetting`] if the transaction is of another index than the run. Nothing is
+    ///   stored then.
+    /// - [`Error::Io`] or [`Error::Storage`] if writing fails. The transaction cannot be committed
+    ///   then.
     pub fn save(&mut self, txn: &mut WriteTxn, notes: [u64; 10]) -> Result<()> {
         match self.passing {
-            true => Ok(()),
+            true => self.check_index(txn),
             false => self.store(txn, DedupStage::Judging, notes),
         }
     }
@@ -343,14 +391,15 @@ impl DedupRun {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] or [`Error::Storage`] if writing fails. The transaction cannot be committed
-    /// then.
+    /// Those of [`save`](Self::save).
     pub fn save_notes(&mut self, txn: &mut WriteTxn, notes: [u64; 10]) -> Result<()> {
+        self.bind(txn)?;
         self.row.notes = notes;
         txn.writer_mut().set_dedup_row(self.key, Some(&self.row))
     }
 
     fn store(&mut self, txn: &mut WriteTxn, stage: DedupStage, notes: [u64; 10]) -> Result<()> {
+        self.bind(txn)?;
         let DedupInput { documents, hash: input } = self.given;
         let own = self.row.own.clone();
         let row = DedupRow { stage, documents, input, notes, own };
@@ -363,8 +412,11 @@ impl DedupRun {
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] if reading or writing fails.
+    /// - [`Error::InvalidSetting`] if the transaction is of another index than the run. Nothing is
+    ///   deleted then.
+    /// - [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] if reading or writing fails.
     pub fn finish(self, txn: &mut WriteTxn) -> Result<()> {
+        self.check_index(txn)?;
         let writer = txn.writer_mut();
         match writer.dedup_row(self.key)? {
             Some(_) => writer.set_dedup_row(self.key, None),
@@ -407,6 +459,7 @@ impl DedupRun {
         if !self.is_judged() {
             return self.finish(txn);
         }
+        self.check_index(txn)?;
         let writer = txn.writer_mut();
         let stage = DedupStage::Finished(circumstances_hash(writer, circumstances.as_ref()));
         let row = DedupRow { stage, own: OwnNumbers::default(), ..self.row };
