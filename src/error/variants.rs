@@ -465,7 +465,7 @@ pub enum Error {
     /// again: it is then at its last commit.
     #[error("{}: {action}: {detail}; close and open the index again", path.display())]
     Storage {
-        /// The path of the index.
+        /// The path of the index, or that of its folder if there is no such folder.
         path: PathBuf,
         /// The action that failed.
         action: &'static str,

@@ -268,7 +268,7 @@ impl IndexOptions {
     /// - [`Error::AlreadyExists`] if there is a file at the path; [`Error::NotAnIndex`] if there is
     ///   a link to a file that does not exist.
     /// - [`Error::InvalidSetting`] or [`Error::UnreachableRecall`] for settings that are invalid.
-    /// - [`Error::Io`] if the folder is missing or not writable.
+    /// - [`Error::Io`] if the folder is missing, which the message names then, or not writable.
     pub fn create(&self, path: impl AsRef<Path>) -> Result<Index> {
         Engine::create(path.as_ref(), &self.request.resolve()?)?;
         self.open(path)

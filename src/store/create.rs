@@ -75,7 +75,11 @@ impl<'p> NewFile<'p> {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        fs::metadata(folder).map_err(failed)?;
+        fs::metadata(folder).map_err(|source| match source.kind() {
+            // The path of the file would not tell which part of it is missing.
+            io::ErrorKind::NotFound => io_error(folder, IN_FOLDER, source),
+            _ => failed(source),
+        })?;
         leftover::remove_stale(folder);
         let mut builder = tempfile::Builder::new();
         builder.prefix(leftover::PREFIX).suffix(leftover::SUFFIX).rand_bytes(leftover::RANDOM);
@@ -135,6 +139,9 @@ impl<'p> NewFile<'p> {
 }
 
 const ACTION: &str = "creating the index";
+
+/// The action that fails if the folder of the new file is missing.
+const IN_FOLDER: &str = "creating the index in this folder, which does not exist; make it first";
 
 /// The outcome if the file to be replaced has lost its name.
 const NOT_REPLACED: &str = "nothing was replaced, and the new file was removed; \

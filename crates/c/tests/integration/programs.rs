@@ -44,7 +44,7 @@ fn the_example_in_c_finds_near_duplicates() {
         }
         let output = with_input(&program, &["no/such/folder.twx"], LINES);
         assert_eq!(output.status.code(), Some(2));
-        let message = "near_duplicates: no/such/folder.twx: creating the index: No such file";
+        let message = "near_duplicates: no/such: creating the index in this folder, which does not";
         assert!(text(&output.stderr).starts_with(message), "{output:?}");
     }
 }
