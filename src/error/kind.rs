@@ -85,6 +85,7 @@ impl Error {
             | Self::Full { path }
             | Self::Io { path, .. }
             | Self::Storage { path, .. } => Some(path),
+            Self::RefusedDocument { source, .. } => source.path(),
             Self::InvalidSetting { .. }
             | Self::UnreachableRecall { .. }
             | Self::InvalidId { .. }
@@ -112,6 +113,7 @@ impl Error {
         match self {
             Self::NotFound { .. } => ErrorKind::NotFound,
             Self::AlreadyExists { .. } => ErrorKind::AlreadyExists,
+            Self::RefusedDocument { source, .. } => source.kind(),
             Self::InvalidSetting { .. }
             | Self::UnreachableRecall { .. }
             | Self::InvalidId { .. }

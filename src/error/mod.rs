@@ -1,8 +1,10 @@
 //! The error type of the library, and its `Result`.
 
+mod batch;
 mod kind;
 mod panic;
 mod variants;
+mod wording;
 
 pub use kind::ErrorKind;
 pub(crate) use panic::panic_text;

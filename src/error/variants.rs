@@ -1,5 +1,6 @@
 //! All errors of the library.
 
+use super::wording::{advice_on_bands, bands_needed, document};
 use std::io;
 use std::path::PathBuf;
 
@@ -235,6 +236,19 @@ pub enum Error {
         got: String,
     },
 
+    /// A document of a batch was refused. [`source`](std::error::Error::source) is the reason.
+    /// Correct the document or leave it out. Errors that name the document themselves are not
+    /// wrapped, and neither is the error of a document that was given alone.
+    #[error("{}", document(*place, id))]
+    RefusedDocument {
+        /// The place of the document in the batch, counted from 0.
+        place: usize,
+        /// The id of the document; empty if it has none, or an invalid one.
+        id: String,
+        /// The reason.
+        source: Box<Error>,
+    },
+
     /// The call needs stored texts, and the index stores none. Create it with
     /// [`store_text`](crate::IndexOptions::store_text), and add the texts again.
     #[error(
@@ -453,7 +467,7 @@ pub enum Error {
     /// The operating system returned an error from a read or write.
     #[error("{}: {action}", path.display())]
     Io {
-        /// The path of the index.
+        /// The path of the index, or that of its folder if there is no such folder.
         path: PathBuf,
         /// The action that failed.
         action: &'static str,
@@ -465,27 +479,11 @@ pub enum Error {
     /// again: it is then at its last commit.
     #[error("{}: {action}: {detail}; close and open the index again", path.display())]
     Storage {
-        /// The path of the index, or that of its folder if there is no such folder.
+        /// The path of the index.
         path: PathBuf,
         /// The action that failed.
         action: &'static str,
         /// The cause in the words of the storage library.
         detail: String,
     },
-}
-
-/// A number of bands, as far as it is counted.
-fn bands_needed(needed: usize) -> String {
-    match needed {
-        ..=1_000_000 => needed.to_string(),
-        _ => "more than 1,000,000".to_owned(),
-    }
-}
-
-/// What to do if so many bands are needed. The most lanes give 64.
-fn advice_on_bands(needed: usize) -> &'static str {
-    match needed {
-        ..=64 => "raise the threshold, lower the recall, or take more lanes",
-        _ => "raise the threshold or lower the recall",
-    }
 }

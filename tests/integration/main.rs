@@ -23,6 +23,7 @@ mod isolation;
 mod known;
 mod layering;
 mod merging;
+mod messages;
 mod model;
 mod moved;
 mod multisets;

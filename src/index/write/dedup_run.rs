@@ -346,7 +346,8 @@ impl DedupRun {
         let first = insertion.txn().writer().next_number();
         let mut own = self.row.own.clone();
         own.add(first..u64::MAX);
-        let outcomes = insertion.of_run(own).documents(rest)?;
+        let outcomes = insertion.of_run(own).documents(rest);
+        let outcomes = outcomes.map_err(|error| error.after(results.len()))?;
         let is_new = |outcome: &&Outcome| {
             matches!(outcome.inserted(), Some(Inserted::Added | Inserted::Replaced))
         };

@@ -329,9 +329,10 @@ impl<'t> Insertion<'t> {
     ///
     /// # Errors
     ///
-    /// Those of [`documents`](Self::documents).
+    /// Those of [`documents`](Self::documents). [`Error::RefusedDocument`] is not among them: the
+    /// error is its source.
     pub fn document(self, document: Document) -> Result<Outcome> {
-        let outcomes = self.documents(vec![document])?;
+        let outcomes = self.documents(vec![document]).map_err(Error::of_single_document)?;
         // `documents` returns one outcome per document, so the default is never used.
         Ok(outcomes.into_iter().next().unwrap_or(Outcome::Inserted(Inserted::Skipped)))
     }
@@ -348,12 +349,15 @@ impl<'t> Insertion<'t> {
     /// - [`Error::NoPassages`] and [`Error::NoTexts`] if an option needs passages or texts that an
     ///   index does not keep.
     /// - [`Error::UnequalSettings`] if the signatures of another index are not comparable.
-    /// - [`Error::SignatureMismatch`] for a signature with another number of lanes.
     /// - [`Error::SketchedOtherwise`] for a document that a sketcher with other settings has made.
     /// - [`Error::MissingText`] for a document without a text if the index stores texts.
-    /// - [`Error::MissingFingerprints`] or [`Error::InvalidFingerprints`] for a document without
-    ///   fingerprints, or with those of other settings, if the index finds passages.
-    /// - [`Error::NotWeights`] or [`Error::UnexpectedWeights`] for a document of the wrong kind.
+    /// - [`Error::MissingFingerprints`] for a document without fingerprints if the index finds
+    ///   passages.
+    /// - [`Error::RefusedDocument`] for the first document that cannot be inserted for a reason that
+    ///   does not name it. Its source is one of the above for a document without an id;
+    ///   [`Error::SignatureMismatch`] for a signature with another number of lanes;
+    ///   [`Error::InvalidFingerprints`] for fingerprints of other settings; [`Error::NotWeights`]
+    ///   or [`Error::UnexpectedWeights`] for a document of the wrong kind.
     ///
     /// After [`Error::Full`], [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`], the
     /// transaction cannot be committed if the insertion had already begun to write.
@@ -366,7 +370,10 @@ impl<'t> Insertion<'t> {
         let duplicate_rule = self.duplicate_rule()?;
         let passage_rule = self.passage_rule()?;
         let Self { txn, on_conflict, .. } = self;
-        documents.iter().try_for_each(|document| txn.check_document(document))?;
+        for (place, document) in documents.iter().enumerate() {
+            let checked = txn.check_document(document);
+            checked.map_err(|error| error.of_document(place, document.id()))?;
+        }
         txn.give_ids(&mut documents)?;
         let sketcher = txn.shared_sketcher();
         let writer = txn.writer_mut();
@@ -396,9 +403,9 @@ impl<'t> Insertion<'t> {
     ///
     /// # Errors
     ///
-    /// Those of [`Index::prepare`](crate::Index::prepare), which leave the transaction as it was,
-    /// and those of [`documents`](Self::documents). They do not tell which content is wrong; to
-    /// know it, prepare the documents one by one.
+    /// [`Error::RefusedDocument`] for the first content that [`Index::prepare`
+    /// ](crate::Index::prepare) refuses; its source is the error of that method, and the
+    /// transaction is as it was. Those of [`documents`](Self::documents).
     pub fn contents<I, T>(self, contents: &[(I, T)]) -> Result<Vec<Outcome>>
     where
         I: AsRef<str> + Sync,
@@ -407,9 +414,11 @@ impl<'t> Insertion<'t> {
     {
         let sketcher = self.txn.shared_sketcher();
         let settings = self.txn.settings();
-        let prepare =
-            |(id, content): &(I, T)| Document::prepare(id.as_ref(), content, &sketcher, settings);
-        let documents = parallel::map(contents.iter().collect(), true, prepare);
+        let prepare = |(place, (id, content)): (usize, &(I, T))| {
+            let document = Document::prepare(id.as_ref(), content, &sketcher, settings);
+            document.map_err(|error| error.of_document(place, id.as_ref()))
+        };
+        let documents = parallel::map(contents.iter().enumerate().collect(), true, prepare);
         self.documents(documents.into_iter().collect::<Result<_>>()?)
     }
 }

@@ -81,11 +81,9 @@ impl SyncRun<'_> {
     ///
     /// # Errors
     ///
-    /// - [`Error::InvalidId`](crate::Error::InvalidId) for an id of 0 or more than 4,096 bytes,
-    ///   [`Error::NotWeights`](crate::Error::NotWeights) and
-    ///   [`Error::UnexpectedWeights`](crate::Error::UnexpectedWeights) for content of a kind that
-    ///   the index does not take. None of the call's documents is inserted then, and none counts as
-    ///   given.
+    /// - [`Error::RefusedDocument`](crate::Error::RefusedDocument) for the first content that
+    ///   [`Index::prepare`](crate::Index::prepare) refuses; its source is the error of that method.
+    ///   None of the call's documents is inserted then, and none counts as given.
     /// - Those of [`Insertion::documents`](crate::Insertion::documents).
     pub fn contents<I, T>(&mut self, contents: &[(I, T)]) -> Result<()>
     where
@@ -96,13 +94,16 @@ impl SyncRun<'_> {
         let rows = parallel::map(contents.iter().collect(), true, hashed);
         let existing = self.txn.writer_mut().follow(&rows)?;
         let same = |existing: &Option<Existing>| matches!(existing, Some(Existing::Same(_)));
-        let changed = contents.iter().zip(&existing).filter(|(_, existing)| !same(existing));
-        let changed: Vec<&(I, T)> = changed.map(|(row, _)| row).collect();
+        let changed = contents.iter().enumerate().zip(&existing);
+        let changed = changed.filter(|(_, existing)| !same(existing));
+        let changed: Vec<(usize, &(I, T))> = changed.map(|(row, _)| row).collect();
         let unchanged = contents.len() - changed.len();
         let sketcher = self.txn.shared_sketcher();
         let settings = self.txn.settings();
-        let prepare =
-            |(id, content): &(I, T)| Document::prepare(id.as_ref(), content, &sketcher, settings);
+        let prepare = |(place, (id, content)): (usize, &(I, T))| {
+            let document = Document::prepare(id.as_ref(), content, &sketcher, settings);
+            document.map_err(|error| error.of_document(place, id.as_ref()))
+        };
         let documents = parallel::map(changed, true, prepare);
         let documents = documents.into_iter().collect::<Result<_>>()?;
         self.followed.add(&existing);
