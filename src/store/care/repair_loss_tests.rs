@@ -1,8 +1,9 @@
 //! Tests what a repair counts as lost, and what it takes from damaged counters and doubtful rows.
 
 use super::*;
+use crate::hash::TextHash;
 use crate::store::bytes::codec::{seal, unseal};
-use crate::store::bytes::schema::FINGERPRINTS;
+use crate::store::bytes::schema::{CLUSTERS, CLUSTERS_ROW, FINGERPRINTS};
 use crate::store::document::Document;
 use crate::store::settings::PassageRequest;
 use crate::store::sim::testing::{insert, insert_into, leaves_of};
@@ -32,12 +33,24 @@ fn damage_row(txn: &WriteTransaction, table: TableDefinition<'_, u32, &'static [
     table.insert(doc, &b"no row"[..]).expect("written");
 }
 
+/// Makes a change to the tables of a file, and repairs the file.
+fn repaired_after(folder: &TempDir, damage: impl FnOnce(&WriteTransaction)) -> Repair {
+    let database = Database::open(path(folder)).expect("opened");
+    let txn = database.begin_write().expect("begun");
+    damage(&txn);
+    txn.commit().expect("committed");
+    drop(database);
+    let repair = repair_file(&path(folder)).expect("repaired");
+    assert!(repair.cause.is_some());
+    assert_clean(folder);
+    repair
+}
+
 /// Repairs a file of 200 documents, 40 of them removed, after this damage.
 fn repaired(damage: impl FnOnce(&WriteTransaction)) -> (TempDir, Repair) {
-    let folder = tampered(damage);
-    let repair = repair_file(&path(&folder)).expect("repaired");
-    assert!(repair.cause.is_some());
-    assert_clean(&folder);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    drop(filled(&folder, 200));
+    let repair = repaired_after(&folder, damage);
     (folder, repair)
 }
 
@@ -164,12 +177,7 @@ fn without_the_counters_automatic_ids_go_on_after_the_greatest_one() {
     }
     writer.commit().expect("committed");
     drop(engine);
-    let database = Database::open(path(&folder)).expect("opened");
-    let txn = database.begin_write().expect("begun");
-    damage_counters(&txn);
-    txn.commit().expect("committed");
-    drop(database);
-    let repair = repair_file(&path(&folder)).expect("repaired");
+    let repair = repaired_after(&folder, damage_counters);
     assert_eq!((repair.documents, repair.lost), (163, 0));
     let counters = open(&folder).read().expect("a reader").state.counters;
     assert_eq!((counters.auto_ids, counters.next_doc), (41, 203));
@@ -179,26 +187,18 @@ fn without_the_counters_automatic_ids_go_on_after_the_greatest_one() {
 fn an_index_without_documents_is_repaired() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     drop(filled(&folder, 0));
-    let database = Database::open(path(&folder)).expect("opened");
-    let txn = database.begin_write().expect("begun");
-    txn.open_table(DEAD).expect("a table").insert(0, &b"none"[..]).expect("written");
-    txn.commit().expect("committed");
-    drop(database);
-    let repair = repair_file(&path(&folder)).expect("repaired");
+    let repair = repaired_after(&folder, |txn| {
+        txn.open_table(DEAD).expect("a table").insert(0, &b"none"[..]).expect("written");
+    });
     assert_eq!((repair.documents, repair.lost, repair.kept), (0, 0, None));
-    assert_clean(&folder);
 }
 
 #[test]
 fn a_damaged_file_is_kept_beside_those_of_earlier_repairs() {
     let folder = tampered(|txn| damage_row(txn, SIGNATURES, 7));
     let first = repair_file(&path(&folder)).expect("repaired").kept.expect("kept");
-    let database = Database::open(path(&folder)).expect("opened");
-    let txn = database.begin_write().expect("begun");
-    damage_row(&txn, SIGNATURES, 8);
-    txn.commit().expect("committed");
-    drop(database);
-    let second = repair_file(&path(&folder)).expect("repaired").kept.expect("kept");
+    let second = repaired_after(&folder, |txn| damage_row(txn, SIGNATURES, 8)).kept;
+    let second = second.expect("kept");
     assert!(first.ends_with("x.twx.damaged") && first.exists());
     assert!(second.ends_with("x.twx.damaged.1") && second.exists());
 }
@@ -223,15 +223,9 @@ fn a_document_with_a_damaged_text_or_without_sound_fingerprints_is_lost() {
         let settings = settings.resolve().expect("valid settings");
         Engine::create(&path(&folder), &settings).expect("created");
         insert(&open(&folder), 0..60);
-        let database = Database::open(path(&folder)).expect("opened");
-        let txn = database.begin_write().expect("begun");
-        damage(&txn);
-        txn.commit().expect("committed");
-        drop(database);
-        let repair = repair_file(&path(&folder)).expect("repaired");
+        let repair = repaired_after(&folder, damage);
         assert_eq!((repair.documents, repair.lost), (59, 1), "damage {number}");
         assert_eq!(repair.lost_ids, ["7"], "damage {number}");
-        assert_clean(&folder);
     }
 }
 
@@ -252,4 +246,126 @@ fn a_request_for_other_settings_is_refused_also_if_pages_are_damaged() {
     assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 1);
     let repair = repair_file(&path(&folder)).expect("repaired");
     assert!(repair.lost > 0, "{repair:?}");
+}
+
+#[test]
+fn texts_that_need_the_dictionary_are_kept() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let engine = filled_with_texts(&folder, 0);
+    let text_of = |id: &str| {
+        let number: u32 = id.parse().expect("a number");
+        let (item, day) = (number % 7, number * number);
+        format!("Note {id}: the matter of item {item} was put off until day {day}.")
+    };
+    let with_long_text = |document: Document| {
+        let text = text_of(&document.id);
+        let (text_hash, text_length) = (TextHash::of(text.as_bytes()), text.len() as u64);
+        Document { text_hash, text_length, text: Some(text.into()), ..document }
+    };
+    let texts: Vec<String> = (0..600).map(|number| text_of(&number.to_string())).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let dictionary = Dictionary::train(&texts).expect("something in common");
+    let mut writer = engine.write().expect("begun");
+    writer.take_dictionary(Arc::new(dictionary)).expect("written");
+    for document in documents(&engine, 0..200) {
+        insert_into(&mut writer, with_long_text(document));
+    }
+    writer.commit().expect("committed");
+    drop(engine);
+    let repair = repaired_after(&folder, remove_fences);
+    assert_eq!((repair.documents, repair.lost), (200, 0));
+    let reader = open(&folder).read().expect("a reader");
+    assert_eq!(reader.view().text(DocNo(123)).expect("readable"), text_of("123"));
+}
+
+/// Repairs a file that tracks the clusters 3, of the documents 7 and 8, and 5, of 11 and 12.
+/// Returns the next cluster and the members of both; `None` if no clusters are tracked.
+fn clusters_after(damage: impl FnOnce(&WriteTransaction)) -> Option<(u64, [Vec<u32>; 2])> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let engine = filled(&folder, 200);
+    let mut writer = engine.write().expect("begun");
+    let places = [(7, 3), (8, 3), (11, 5), (12, 5)].map(|(doc, cluster)| (DocNo(doc), cluster));
+    writer.restore_clusters(&places, 9).expect("written");
+    writer.commit().expect("committed");
+    drop(engine);
+    repaired_after(&folder, |txn| {
+        remove_fences(txn);
+        damage(txn);
+    });
+    let reader = open(&folder).read().expect("a reader");
+    let clusters = reader.clusters().expect("readable")?;
+    let members = [3, 5].map(|cluster| {
+        let members = clusters.members(cluster).expect("readable");
+        members.into_iter().map(|doc| doc.0).collect()
+    });
+    Some((clusters.tracking().next_cluster, members))
+}
+
+#[test]
+fn documents_stay_in_their_clusters_as_far_as_they_are_left() {
+    let [all, without_8] = [[vec![7, 8], vec![11, 12]], [vec![7], vec![11, 12]]];
+    assert_eq!(clusters_after(|_| ()), Some((9, all.clone())));
+    assert_eq!(clusters_after(|txn| damage_row(txn, SIGNATURES, 8)), Some((9, without_8.clone())));
+    assert_eq!(clusters_after(|txn| damage_row(txn, CLUSTERS, 8)), Some((9, without_8)));
+    // Without the next cluster, it is the one after the greatest.
+    let remove_row = |txn: &WriteTransaction| {
+        let mut meta = txn.open_table(META).expect("a table");
+        meta.remove(CLUSTERS_ROW).expect("removed").expect("there");
+    };
+    assert_eq!(clusters_after(remove_row), Some((6, all)));
+    // Without clusters, they are tracked all the same.
+    let remove_rows = |txn: &WriteTransaction| {
+        let mut clusters = txn.open_table(CLUSTERS).expect("a table");
+        clusters.retain(|_, _| false).expect("deleted");
+    };
+    assert_eq!(clusters_after(remove_rows), Some((9, [vec![], vec![]])));
+    assert_eq!(
+        clusters_after(|txn| {
+            remove_rows(txn);
+            remove_row(txn);
+        }),
+        None,
+        "nothing tells that they were tracked"
+    );
+}
+
+/// The bytes of a file of 2,000 documents, as a crash right after the last commit leaves them.
+fn after_a_crash() -> (TempDir, Vec<u8>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let engine = filled(&folder, 2000);
+    let bytes = fs::read(path(&folder)).expect("readable");
+    drop(engine);
+    (folder, bytes)
+}
+
+#[test]
+fn the_commit_before_the_last_is_used_and_the_file_kept_if_the_last_has_no_settings() {
+    let (folder, mut bytes) = after_a_crash();
+    for page in leaves_of(&bytes, "meta") {
+        bytes.get_mut(page * 4096..(page + 1) * 4096).expect("a page").fill(0);
+    }
+    fs::write(path(&folder), &bytes).expect("written");
+    let repair = repair_file(&path(&folder)).expect("repaired");
+    let cause = repair.cause.expect("a cause");
+    let told = "; the last commit cannot be read, so the one before it is used";
+    assert!(cause.ends_with(told), "{cause}");
+    // The last commit has removed 400 documents.
+    assert_eq!((repair.documents, repair.lost), (2000, 0));
+    assert!(repair.kept.is_some_and(|kept| kept.exists()));
+    assert_clean(&folder);
+}
+
+#[test]
+fn exchanged_pages_are_found_and_the_damaged_file_is_kept() {
+    let (folder, mut bytes) = after_a_crash();
+    let pages = leaves_of(&bytes, "signatures");
+    let [a, b] = [1, 2].map(|at| pages.get(at).expect("a page") * 4096);
+    let page = bytes.get(a..a + 4096).expect("a page").to_vec();
+    bytes.copy_within(b..b + 4096, a);
+    bytes.get_mut(b..b + 4096).expect("a page").copy_from_slice(&page);
+    fs::write(path(&folder), &bytes).expect("written");
+    let repair = repair_file(&path(&folder)).expect("repaired");
+    assert_eq!((repair.documents, repair.lost), (1600, 0));
+    assert!(repair.kept.is_some_and(|kept| kept.exists()), "its pages may be out of date");
+    assert_clean(&folder);
 }
