@@ -230,3 +230,30 @@ fn clusters_that_all_threads_find_equal_those_found_anew() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn a_copy_tracks_the_clusters_of_its_source() -> Result<()> {
+    let place = Place::new();
+    let index = options(false).create(place.index())?;
+    index.track_clusters().run()?;
+    let mut txn = index.begin_write()?;
+    for number in (0..40).chain(100..140) {
+        txn.insert(&number.to_string(), &window(number))?;
+    }
+    txn.commit()?;
+    let mut txn = index.begin_write()?;
+    txn.remove("20")?;
+    txn.commit()?;
+    let source = index.snapshot()?;
+    let path = place.path("copy.twx");
+    source.backup(&path).run()?;
+    let copy = options(false).open(path)?.snapshot()?;
+    checked(&copy)?;
+    assert!(!places(&source)?.is_empty());
+    assert_eq!(places(&copy)?, places(&source)?);
+    let all = |snapshot: &Snapshot| -> Result<Vec<_>> {
+        snapshot.tracked_clusters()?.changes(0)?.collect()
+    };
+    assert_eq!(all(&copy)?, all(&source)?);
+    Ok(())
+}
