@@ -124,7 +124,10 @@ fn a_bad_row_leaves_its_whole_call_out() {
     let mut txn = index.begin_write().expect("begun");
     let mut sync = txn.sync();
     let refused = sync.contents(&[("a", "a text"), ("", "a text without an id")]);
-    assert!(matches!(refused, Err(Error::InvalidId { length: 0, .. })), "{refused:?}");
+    let Err(Error::RefusedDocument { place: 1, source, .. }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(matches!(*source, Error::InvalidId { length: 0, .. }), "{source:?}");
     sync.contents(&[("b", "another text")]).expect("taken");
     assert_eq!(sync.finish().expect("finished").added, 1);
     assert!(!txn.contains("a").expect("readable"));

@@ -297,9 +297,9 @@ impl DedupRun {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] for an insertion that compares nothing, or that is of another index
-    /// than the run; [`Error::InputDiffers`] if the documents differ from those judged before the
-    /// interruption, or if a run that has judged its whole input receives more; those of
+    /// [`Error::InvalidSetting`] for an insertion that compares nothing, or that is of another
+    /// index than the run; [`Error::InputDiffers`] if the documents differ from those judged before
+    /// the interruption, or if a run that has judged its whole input receives more; those of
     /// [`Insertion::documents`].
     pub fn insert(
         &mut self,

@@ -353,8 +353,8 @@ impl<'t> Insertion<'t> {
     /// - [`Error::MissingText`] for a document without a text if the index stores texts.
     /// - [`Error::MissingFingerprints`] for a document without fingerprints if the index finds
     ///   passages.
-    /// - [`Error::RefusedDocument`] for the first document that cannot be inserted for a reason that
-    ///   does not name it. Its source is one of the above for a document without an id;
+    /// - [`Error::RefusedDocument`] for the first document that is refused for a reason that does
+    ///   not name it. Its source is one of the three above for a document without an id;
     ///   [`Error::SignatureMismatch`] for a signature with another number of lanes;
     ///   [`Error::InvalidFingerprints`] for fingerprints of other settings; [`Error::NotWeights`]
     ///   or [`Error::UnexpectedWeights`] for a document of the wrong kind.
