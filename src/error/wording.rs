@@ -19,7 +19,7 @@ pub(super) fn advice_on_bands(needed: usize) -> &'static str {
 /// A document of a batch, by its id or else by its place.
 pub(super) fn document(place: usize, id: &str) -> String {
     match id {
-        "" => format!("document at place {place} of the batch, counted from 0"),
-        id => format!("document {id:?}"),
+        "" => format!("the document at place {place} of the batch, counted from 0, is refused"),
+        id => format!("document {id:?} is refused"),
     }
 }

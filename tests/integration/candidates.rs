@@ -2,7 +2,7 @@
 
 use crate::support::{Place, meet, probe, text, tiny};
 use std::cmp::Reverse;
-use twindex::{Error, Index, IndexOptions, Matches, PassageMatches, Signature, Snapshot};
+use twindex::{Error, Index, IndexOptions, Matches, Outcome, PassageMatches, Signature, Snapshot};
 
 /// Near copies of one text, and a few of another one.
 fn filled(place: &Place, options: &IndexOptions) -> Snapshot {
@@ -24,8 +24,15 @@ fn ids(matches: &Matches) -> Vec<&str> {
 
 #[test]
 fn those_that_share_the_most_buckets_are_compared() {
+    // With few documents in a run, candidates are read before all buckets are known.
+    for options in [Index::options(), tiny(), tiny().flush_documents(64)] {
+        assert_compares_those_with_the_most_buckets(&options);
+    }
+}
+
+fn assert_compares_those_with_the_most_buckets(options: &IndexOptions) {
     let place = Place::new();
-    let snapshot = filled(&place, &Index::options());
+    let snapshot = filled(&place, options);
     let asked = text(1, 3, 60);
     let signature = |text: &str| snapshot.sketcher().signature(text).expect("a text");
     let ours = signature(&asked);
@@ -93,6 +100,65 @@ fn every_kind_of_query_is_bounded_and_says_so() {
 }
 
 #[test]
+fn a_copy_among_documents_that_share_little_is_found() {
+    for store_text in [false, true] {
+        let place = Place::new();
+        let options = Index::options().threshold(0.5).flush_documents(500).store_text(store_text);
+        let index = options.create(place.index()).expect("created");
+        let asked = text(1, 0, 60);
+        let words: Vec<&str> = asked.split(' ').collect();
+        let mut txn = index.begin_write().expect("begun");
+        for number in 0..2000 {
+            // A third of the words are others.
+            let other = text(2 + number, 0, 20);
+            let similar = format!("{} {other}", words[..40].join(" "));
+            txn.insert(&number.to_string(), &similar).expect("inserted");
+        }
+        txn.insert("copy", &asked).expect("inserted");
+        txn.commit().expect("committed");
+        let snapshot = index.snapshot().expect("a snapshot");
+        for most in 1..12 {
+            let query = snapshot.query().threshold(0.5).max_candidates(most);
+            for query in [query.clone(), query.clone().top(1), query.estimate(true)] {
+                let found = query.by_text(&asked).expect("an answer");
+                assert_eq!(found.first().map(|found| &*found.id), Some("copy"), "{most}");
+                assert!(found.candidates <= most as u64 && found.limited, "{most}");
+            }
+        }
+        let mut txn = index.begin_write().expect("begun");
+        let insertion = txn.insertion().unless_similar(0.9).max_candidates(1);
+        let outcomes = insertion.contents(&[("new", &asked)]).expect("judged");
+        assert!(
+            matches!(&outcomes[0], Outcome::Duplicate { of, .. } if of.id == "copy"),
+            "{outcomes:?}"
+        );
+    }
+}
+
+#[test]
+fn a_crowd_of_copies_keeps_the_limit() {
+    let place = Place::new();
+    let index = Index::create(place.index()).expect("created");
+    let copy = text(1, 0, 60);
+    let mut txn = index.begin_write().expect("begun");
+    for number in 0..2000 {
+        txn.insert(&format!("{number:04}"), &copy).expect("inserted");
+    }
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    for (top, most) in [(1, 1), (1, 500), (10, 5), (10, 200), (1000, 10)] {
+        let query = snapshot.query().top(top).max_candidates(most);
+        let found = query.by_text(&copy).expect("an answer");
+        assert!(found.candidates <= most as u64, "{top} of {most}: {}", found.candidates);
+        let expected: Vec<String> =
+            (0..top.min(most)).map(|number| format!("{number:04}")).collect();
+        assert_eq!(ids(&found), expected);
+        // With enough of them, the first copies are all that is needed.
+        assert_eq!(found.limited, most <= top, "{top} of {most}");
+    }
+}
+
+#[test]
 fn documents_that_are_left_out_do_not_count() {
     for options in [tiny(), Index::options()] {
         let place = Place::new();
@@ -101,6 +167,10 @@ fn documents_that_are_left_out_do_not_count() {
         let found = query.clone().by_id("004").expect("an answer").expect("it is there");
         // Every fourth text is the same.
         assert_eq!((found.first().map(|found| found.similarity), found.limited), (Some(1.0), true));
+        assert_eq!(found.candidates, 1);
+        let others = query.clone().excluding("000").excluding("other 1");
+        let found = others.by_text(&text(1, 0, 60)).expect("an answer");
+        assert_eq!((ids(&found), found.candidates), (vec!["004"], 1));
         let found = query.top(1).excluding("000").by_id("004").expect("an answer").expect("there");
         assert_eq!(
             (ids(&found), found.first().map(|found| found.similarity)),
@@ -118,8 +188,10 @@ fn a_number_out_of_range_and_a_bounded_scan_are_refused() {
     let errors = [
         query.clone().max_candidates(0).by_text(&asked).expect_err("none"),
         query.clone().scan(true).max_candidates(9).by_text(&asked).expect_err("a scan"),
-        query.containment(true).max_candidates(0).by_text(&asked).expect_err("none"),
+        query.clone().containment(true).max_candidates(0).by_text(&asked).expect_err("none"),
+        query.max_candidates(0).by_id("unknown").expect_err("none"),
         snapshot.passages().max_candidates(0).by_text(&asked).expect_err("none"),
+        snapshot.passages().max_candidates(0).by_id("unknown").expect_err("none"),
     ];
     for error in errors {
         assert!(
@@ -161,7 +233,7 @@ fn the_documents_with_the_most_fingerprints_are_searched_for_passages() {
         let query = snapshot.passages().max_candidates(5).excluding("199").excluding("198");
         let found = query.by_text(&long).expect("an answer");
         assert!(found.limited && !ids(&found).iter().any(|id| *id == "199" || *id == "198"));
-        assert!(found.len() >= 5, "{:?}", ids(&found));
+        assert_eq!(found.len(), 5, "{:?}", ids(&found));
         // Containment is told by passages.
         let query = snapshot.query().containment(true).threshold(0.01).max_candidates(7);
         let found = query.by_text(&long).expect("an answer");

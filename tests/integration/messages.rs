@@ -60,12 +60,16 @@ fn the_document_of_a_batch_that_is_refused_is_named() {
     let batch = vec![whole(), wrong.clone(), whole()];
     let (at, id, message) = told(txn.insertion().documents(batch));
     assert_eq!((at, id.as_str()), (1, "wrong"));
-    assert!(message.starts_with("document \"wrong\": signature of 64 lanes"), "{message}");
+    assert!(
+        message.starts_with("document \"wrong\" is refused: signature of 64 lanes"),
+        "{message}"
+    );
 
     let batch = vec![whole(), whole(), wrong.clone().without_id()];
     let (at, id, message) = told(txn.insertion().documents(batch));
     assert_eq!((at, id.as_str()), (2, ""));
-    let expected = "document at place 2 of the batch, counted from 0: signature of 64 lanes";
+    let expected =
+        "the document at place 2 of the batch, counted from 0, is refused: signature of 64 lanes";
     assert!(message.starts_with(expected), "{message}");
 
     let alone = txn.insertion().document(wrong).expect_err("refused");
@@ -97,7 +101,7 @@ fn the_content_that_is_refused_is_named() {
     let mut txn = weighted.begin_write().expect("begun");
     let (at, id, message) = told(txn.insertion().contents(&[("a", "a text")]));
     assert_eq!((at, id.as_str()), (0, "a"));
-    assert!(message.starts_with("document \"a\": not a weighted set"), "{message}");
+    assert!(message.starts_with("document \"a\" is refused: not a weighted set"), "{message}");
     let (at, ..) = told(txn.sync().contents(&[("b", "a text")]));
     assert_eq!(at, 0);
     let weights = Weights::new([("sea", 1.5)]).expect("weights");
@@ -111,7 +115,8 @@ fn the_content_that_is_refused_is_named() {
         [told(txn.insertion().contents(&contents)), told(txn.sync().contents(&contents))]
     {
         assert_eq!((at, id.as_str()), (1, ""));
-        let expected = "document at place 1 of the batch, counted from 0: id of 4097 bytes";
+        let expected =
+            "the document at place 1 of the batch, counted from 0, is refused: id of 4097 bytes";
         assert!(message.starts_with(expected), "{message}");
     }
     // What is unchanged counts too.

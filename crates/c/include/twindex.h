@@ -359,7 +359,7 @@ typedef struct {
     uint32_t all_candidates;
     // Compares at most so many candidates: those that share the most buckets with what is asked.
     // This bounds the time if very many documents are nearly similar. twindex_matches_limited
-    // tells whether others were left out. Default: all.
+    // tells whether others may have been left out. Not together with `scan`. Default: all.
     uint64_t max_candidates;
 } twindex_query;
 
@@ -378,7 +378,7 @@ typedef struct {
     // The length of that id in bytes; 0 or TWINDEX_NUL if it ends in a NUL.
     size_t excluded_length;
     // Compares at most so many documents: those that have the most fingerprints of the text.
-    // twindex_passages_limited tells whether others were left out. Default: all.
+    // twindex_passages_limited tells whether others may have been left out. Default: all.
     uint64_t max_candidates;
 } twindex_passage_query;
 
@@ -821,8 +821,8 @@ double twindex_matches_recall(const twindex_matches *matches);
 // The number of matches that a limit left out; 0 for a null pointer.
 uint64_t twindex_matches_left_out(const twindex_matches *matches);
 
-// 1 if `max_candidates` left out candidates, so that similar documents may be missing. Otherwise 0,
-// also for a null pointer.
+// 1 if `max_candidates` may have left out candidates, so that similar documents may be missing.
+// Otherwise 0, also for a null pointer.
 uint32_t twindex_matches_limited(const twindex_matches *matches);
 
 // Frees matches. Null is fine.
@@ -859,7 +859,7 @@ const twindex_passage *twindex_passages_passage(const twindex_passages *passages
 // The number of documents that a limit left out; 0 for a null pointer.
 uint64_t twindex_passages_left_out(const twindex_passages *passages);
 
-// 1 if `max_candidates` left out documents that have a fingerprint of the text, so that a shared
+// 1 if `max_candidates` may have left out documents that have a fingerprint of the text, so that a shared
 // passage may be missing. Otherwise 0, also for a null pointer.
 uint32_t twindex_passages_limited(const twindex_passages *passages);
 

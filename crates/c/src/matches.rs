@@ -104,8 +104,8 @@ pub extern "C" fn twindex_matches_left_out(matches: Option<&MatchesHandle>) -> u
     matches.map_or(0, |matches| matches.left_out)
 }
 
-/// 1 if `max_candidates` left out candidates, so that similar documents may be missing. Otherwise 0,
-/// also for a null pointer.
+/// 1 if `max_candidates` may have left out candidates, so that similar documents may be missing.
+/// Otherwise 0, also for a null pointer.
 #[unsafe(no_mangle)]
 pub extern "C" fn twindex_matches_limited(matches: Option<&MatchesHandle>) -> u32 {
     matches.is_some_and(|matches| matches.limited).into()

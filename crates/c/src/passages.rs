@@ -31,7 +31,7 @@ pub struct PassageQueryStruct {
     /// The length of that id in bytes; 0 or TWINDEX_NUL if it ends in a NUL.
     pub excluded_length: usize,
     /// Compares at most so many documents: those that have the most fingerprints of the text.
-    /// twindex_passages_limited tells whether others were left out. Default: all.
+    /// twindex_passages_limited tells whether others may have been left out. Default: all.
     pub max_candidates: u64,
 }
 
@@ -222,7 +222,7 @@ pub extern "C" fn twindex_passages_left_out(passages: Option<&PassagesHandle>) -
     passages.map_or(0, |passages| passages.left_out)
 }
 
-/// 1 if `max_candidates` left out documents that have a fingerprint of the text, so that a shared
+/// 1 if `max_candidates` may have left out documents that have a fingerprint of the text, so that a shared
 /// passage may be missing. Otherwise 0, also for a null pointer.
 #[unsafe(no_mangle)]
 pub extern "C" fn twindex_passages_limited(passages: Option<&PassagesHandle>) -> u32 {

@@ -47,7 +47,7 @@ pub struct QueryStruct {
     pub all_candidates: u32,
     /// Compares at most so many candidates: those that share the most buckets with what is asked.
     /// This bounds the time if very many documents are nearly similar. twindex_matches_limited
-    /// tells whether others were left out. Default: all.
+    /// tells whether others may have been left out. Not together with `scan`. Default: all.
     pub max_candidates: u64,
 }
 

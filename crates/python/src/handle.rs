@@ -1,12 +1,13 @@
 //! An open file, shared by the objects of Python that use it.
 
 use crate::error::{named, raise};
-use crate::process::{Own, detached};
+use crate::process::{Own, detached, forked};
 use crate::waiting::wait_for;
 use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
@@ -83,6 +84,9 @@ impl Drop for InUse {
 /// The open file, until it is closed.
 pub(crate) struct Handle {
     path: PathBuf,
+    /// The process that opened it. What other threads of it do is unknown to a forked child, which
+    /// would wait for them for ever.
+    process: u32,
     access: Mutex<Access>,
     changed: Condvar,
     turn: Arc<Turn>,
@@ -133,6 +137,7 @@ impl Handle {
         };
         Self {
             path: path.to_owned(),
+            process: process::id(),
             access: Mutex::new(Access::All(Arc::new(Own::new(open)))),
             changed: Condvar::new(),
             turn: Arc::new(Turn::default()),
@@ -159,6 +164,9 @@ impl Handle {
     /// The open index. Waits while another thread has it for itself, unless that thread waits for a
     /// call of this one.
     pub(crate) fn open(&self, py: Python<'_>) -> PyResult<Arc<Own<Open>>> {
+        if self.process != process::id() {
+            return Err(forked());
+        }
         let used = self.in_use().map(|open| Some(Ok(open)));
         let at_once = used.unwrap_or_else(|| locked(&self.access).of_this_thread());
         let given = match at_once {
@@ -169,13 +177,10 @@ impl Handle {
                 waited.unwrap_or_else(PoisonError::into_inner).0.of_this_thread()
             })?,
         };
-        let open = given.map_err(|refusal| match refusal {
+        given.map_err(|refusal| match refusal {
             Refusal::Taken => self.taken(),
             Refusal::Closed => self.closed(),
-        })?;
-        // What was made before a fork is of no use in the child.
-        open.get()?;
-        Ok(open)
+        })
     }
 
     /// Does something with the index that is open for writing.
@@ -234,7 +239,10 @@ impl Handle {
 
     /// Fails if a call of this thread uses the index, which would wait for itself.
     fn check_unused(&self) -> PyResult<()> {
-        self.in_use().map_or(Ok(()), |_| Err(self.taken()))
+        match self.in_use() {
+            Some(open) => open.get().and(Err(self.taken())),
+            None => Ok(()),
+        }
     }
 
     /// Takes the index from everybody, and leaves this instead.

@@ -53,7 +53,7 @@ impl<T> Drop for Own<T> {
     }
 }
 
-fn forked() -> PyErr {
+pub(crate) fn forked() -> PyErr {
     named(
         "ForkError",
         "this was opened before a fork, and a child process cannot use it: open the index again in \

@@ -162,8 +162,8 @@ impl Reader {
     /// * estimate: does not read stored texts. all_candidates: returns all that were compared.
     /// * excluding: the id of a document to leave out.
     /// * max_candidates: compares at most so many, those that share the most buckets, which bounds
-    ///   the time if very many documents are nearly similar; `limited` tells whether others were
-    ///   left out. Default: all.
+    ///   the time if very many documents are nearly similar; `limited` tells whether others may
+    ///   have been left out. Not together with `scan`. Default: all.
     ///
     /// Raises UnknownIdError for an id that no document has.
     #[pyo3(signature = (content=None, /, *, id=None, signature=None, threshold=None, top=None,

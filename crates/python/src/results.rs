@@ -124,7 +124,8 @@ impl Matches {
         self.found.left_out
     }
 
-    /// Whether `max_candidates` left out candidates, so that similar documents may be missing.
+    /// Whether `max_candidates` may have left out candidates, so that similar documents may be
+    /// missing.
     #[getter]
     fn limited(&self) -> bool {
         self.found.limited

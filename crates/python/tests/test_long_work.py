@@ -329,11 +329,13 @@ def test_a_call_may_use_the_index_that_another_thread_waits_for(path: Path) -> N
             if not begun.is_set():  # noqa: B023
                 other.start()  # noqa: B023
                 begun.wait()  # noqa: B023
-                time.sleep(0.2)
+            with pytest.raises(twindex.BusyError, match="has not ended"):
+                while True:
+                    # Until the other thread waits for this call.
+                    index.write().abort()  # noqa: B023
             answers.append(len(index))  # noqa: B023
-            for work in (lambda: index.insert("a", "b"), index.compact):  # noqa: B023
-                with pytest.raises(twindex.BusyError, match="has not ended"):
-                    work()
+            with pytest.raises(twindex.BusyError, match="has not ended"):
+                index.compact()  # noqa: B023
 
         assert index.check(progress=progress)
         assert answers and set(answers) == {3000}
@@ -341,6 +343,32 @@ def test_a_call_may_use_the_index_that_another_thread_waits_for(path: Path) -> N
         assert not other.is_alive()
         index.close()
         path.unlink()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_child_waits_for_no_thread(path: Path) -> None:
+    index = twindex.open(path)
+    index.insert_many(texts(3000, 20))
+    statuses: list[int] = []
+
+    def progress(done: int, total: int | None) -> None:
+        if statuses:
+            return
+        child = os.fork()
+        if child == 0:
+            # Whether or not the compaction has the index for itself.
+            for call in (lambda: len(index), index.compact, index.close):
+                try:
+                    call()
+                except twindex.ForkError:
+                    continue
+                os._exit(1)
+            os._exit(0)
+        statuses.append(os.waitpid(child, 0)[1])
+
+    index.compact(progress=progress)
+    assert statuses == [0]
+    index.close()
 
 
 def test_a_call_cannot_close_the_index_that_it_uses(index: twindex.Index, path: Path) -> None:

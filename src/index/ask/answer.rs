@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::estimate::least_equal_lanes;
 use crate::index::ask::containment::ContainmentRequest;
-use crate::index::ask::copies::first_copies;
+use crate::index::ask::copies::{first_copies, most_compared};
 use crate::index::ask::matches::{Match, Matches};
 use crate::index::ask::passage_search::PassageSearch;
 use crate::index::ask::query::Query;
@@ -58,7 +58,7 @@ impl Query<'_> {
         let (threshold, recall, confidence) = self.checked()?;
         let view = self.snapshot.view();
         let excluded = &*found_of(&view, &self.excluded)?;
-        let limit = self.candidate_limit(excluded.len())?;
+        let limit = self.candidate_limit()?;
         if self.containment {
             let asked = ContainmentRequest {
                 signature,
@@ -96,7 +96,7 @@ impl Query<'_> {
             true => Sources::Everything,
             false => Sources::Buckets(settings.plan, probe, limit),
         };
-        let found = search(&view, lanes, sources, least)?;
+        let found = search(&view, lanes, sources, least, |doc| !excluded.contains(&doc))?;
         let SearchResult { mut scored, candidates, limited } = found;
         scored.retain(|(_, doc)| !excluded.contains(doc));
         let found = match text {
@@ -113,8 +113,8 @@ impl Query<'_> {
     }
 
     /// Finds the most similar documents, and perhaps some more.
-    fn nearest(&self, lanes: &[u8], text: Option<&AskedText>, top: Top<'_>) -> Result<Answer> {
-        let Top { count, excluded, .. } = top;
+    fn nearest(&self, lanes: &[u8], text: Option<&AskedText>, mut top: Top<'_>) -> Result<Answer> {
+        let Top { count, excluded, limit, .. } = top;
         let (view, settings) = (self.snapshot.view(), self.snapshot.settings());
         let mut texts = text.map(|text| Similarities::new(&view, self.snapshot.sketcher(), text));
         // One more tells whether there are more.
@@ -124,15 +124,21 @@ impl Query<'_> {
             Some(texts) => Ok(texts.of(doc)? >= 1.0),
             None => Ok(true),
         };
-        if let Some(first) = first_copies(&view, lanes, settings.plan, most, counts, is_copy)? {
-            let score = match text {
-                Some(_) => Score::Exact(1.0),
-                None => Score::Estimated(lanes.len()),
-            };
-            let found = first.docs.into_iter().map(|doc| (score, doc)).collect();
-            let candidates = first.compared;
-            return Ok(Answer { found, candidates, limited: false, recall: 1.0 });
+        let mut compared = 0;
+        if limit.is_none_or(|limit| limit.compared >= most_compared(most)) {
+            let first = first_copies(&view, lanes, settings.plan, most, counts, is_copy)?;
+            compared = first.compared;
+            if let Some(docs) = first.docs {
+                let score = match text {
+                    Some(_) => Score::Exact(1.0),
+                    None => Score::Estimated(lanes.len()),
+                };
+                let found = docs.into_iter().map(|doc| (score, doc)).collect();
+                let candidates = compared as u64;
+                return Ok(Answer { found, candidates, limited: false, recall: 1.0 });
+            }
         }
+        top.limit = limit.map(|limit| limit.less(compared));
         if let Some(texts) = texts {
             let mut ranking = ByText::new(texts, top);
             let (found, recall) = search_top(&view, lanes, settings.plan, top, &mut ranking)?;

@@ -49,7 +49,7 @@ pub(crate) struct ContainmentRequest<'q> {
     pub(crate) recall: Recall,
     pub(crate) confidence: Confidence,
     pub(crate) excluded: &'q [DocNo],
-    /// How many candidates are compared, the documents to leave out included.
+    /// How many candidates are compared; the documents to leave out do not count.
     pub(crate) limit: Option<CandidateLimit>,
 }
 
@@ -323,7 +323,9 @@ impl Query<'_> {
             classes.iter().filter_map(|(class, _)| search.probe(class)).collect();
         let bands = self.snapshot.settings().plan;
         let buckets = merged_buckets(asked.signature.lanes(), bands, &probes);
-        let is_probed = |doc| classes.of(doc).is_some_and(|class| search.probe(class).is_some());
+        let counts = |doc| asked.limit.is_none() || !asked.excluded.contains(&doc);
+        let is_probed =
+            |doc| counts(doc) && classes.of(doc).is_some_and(|class| search.probe(class).is_some());
         let (mut candidates, mut met) = (searched.documents_scanned, Vec::new());
         let asked_buckets = Asked::Buckets(&buckets);
         let limited =

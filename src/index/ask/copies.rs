@@ -16,18 +16,27 @@ const OTHERS: usize = 16;
 
 /// The first copies of what is asked.
 pub(crate) struct FirstCopies {
-    /// By number.
-    pub(crate) docs: Vec<DocNo>,
+    /// By number. `None` if there are fewer than wanted, no crowd, or too many others among the
+    /// first documents.
+    pub(crate) docs: Option<Vec<DocNo>>,
     /// The number of documents that were compared.
-    pub(crate) compared: u64,
+    pub(crate) compared: usize,
+}
+
+/// The number of documents that are compared at most to find so many copies.
+pub(crate) fn most_compared(copies: usize) -> usize {
+    copies.saturating_add(most_others(copies) + 1)
+}
+
+/// The number of documents that may be no copies.
+fn most_others(copies: usize) -> usize {
+    OTHERS + copies / 4
 }
 
 /// The `most` documents with the lowest numbers among the copies of what is asked, if there is a
 /// crowd of them: of those documents with equal lanes for which `is_copy` is true. Nothing can be
 /// more similar. All copies share all buckets, so one bucket is enough to find them, and only its
 /// first documents are read. Considers only documents for which `is_wanted` is true.
-///
-/// `None` if there are fewer copies, no crowd, or too many others among the first documents.
 pub(crate) fn first_copies<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     lanes: &[u8],
@@ -35,10 +44,10 @@ pub(crate) fn first_copies<P: ChunkTable, D: DocTable>(
     most: usize,
     is_wanted: impl Fn(DocNo) -> bool,
     mut is_copy: impl FnMut(DocNo) -> Result<bool>,
-) -> Result<Option<FirstCopies>> {
+) -> Result<FirstCopies> {
     let bucket = Bucket { band: BandNo(0), words: WordRange::only(word(lanes, 0, plan.depth())) };
-    let mut found = FirstCopies { docs: Vec::new(), compared: 0 };
-    let (mut others, most_others) = (0, OTHERS + most / 4);
+    let mut copies = Vec::new();
+    let mut others = 0;
     let (mut seen, mut enough) = (0, CROWD.max(most));
     while enough <= CandidateLimit::READ
         && let Some(docs) = view.crowd(bucket, CROWD, enough)?
@@ -48,17 +57,17 @@ pub(crate) fn first_copies<P: ChunkTable, D: DocTable>(
             if !view.is_live(doc) || !is_wanted(doc) {
                 continue;
             }
-            found.compared += 1;
             if view.with_lanes(doc, |other| other == lanes)? && is_copy(doc)? {
-                found.docs.push(doc);
+                copies.push(doc);
             } else {
                 others += 1;
             }
-            if found.docs.len() >= most {
-                return Ok(Some(found));
+            let compared = copies.len() + others;
+            if copies.len() >= most {
+                return Ok(FirstCopies { docs: Some(copies), compared });
             }
-            if others > most_others {
-                return Ok(None);
+            if others > most_others(most) {
+                return Ok(FirstCopies { docs: None, compared });
             }
         }
         if docs.len() < enough || enough == CandidateLimit::READ {
@@ -66,5 +75,5 @@ pub(crate) fn first_copies<P: ChunkTable, D: DocTable>(
         }
         (seen, enough) = (docs.len(), CandidateLimit::READ.min(MORE * enough));
     }
-    Ok(None)
+    Ok(FirstCopies { docs: None, compared: copies.len() + others })
 }

@@ -167,11 +167,12 @@ impl<'s> PassageSearch<'s> {
         !self.words.is_empty()
     }
 
-    /// The live documents that have one of the fingerprints, in ascending order. With a limit,
-    /// those that have the most of them, and whether others were left out.
+    /// The live documents that have one of the fingerprints, in ascending order, except some. With
+    /// a limit, those that have the most of them, and whether others may have been left out.
     fn candidates<P, D>(
         &self,
         view: &View<'_, P, D>,
+        excluded: &[DocNo],
         limit: Option<CandidateLimit>,
     ) -> Result<(Vec<DocNo>, bool)>
     where
@@ -181,7 +182,7 @@ impl<'s> PassageSearch<'s> {
         /// The words that are looked up together: neighbours are in the same chunks.
         const PIECE: usize = 64;
         /// The documents of all words that are read with a limit, each as often as it is found.
-        const READ: usize = 1 << 22;
+        const READ: usize = 1 << 20;
         let Some(band) = view.fixed.layout.fingerprints() else { return Ok((Vec::new(), false)) };
         let pieces = self.words.par_chunks(PIECE);
         let Some(limit) = limit else {
@@ -197,20 +198,21 @@ impl<'s> PassageSearch<'s> {
                 one.dedup();
                 Ok(one)
             });
-            return Ok((docs?, false));
+            let mut docs = docs?;
+            docs.retain(|doc| !excluded.contains(doc));
+            return Ok((docs, false));
         };
-        let most = READ / self.words.len().max(1);
-        let most = most.clamp(KnownSearch::MOST, CandidateLimit::READ);
+        let most = (READ / self.words.len().max(1)).clamp(1, CandidateLimit::READ);
         let read = pieces.map(|words| view.first_with_words(band, words, most));
         let read: Vec<FirstDocuments> = read.collect::<Result<_>>()?;
         let are_cut = read.iter().any(|first| first.limited);
-        let found = read.into_iter().flat_map(|first| first.docs).collect();
+        let found = read.into_iter().flat_map(|first| first.docs);
+        let found = found.filter(|doc| !excluded.contains(doc)).collect();
         let (docs, limited) = most_often(found, limit);
         Ok((docs, are_cut || limited))
     }
 
-    /// Finds all documents that share a passage, by their numbers, except some. A limit counts
-    /// these too.
+    /// Finds all documents that share a passage, by their numbers, except some.
     pub(crate) fn run<P, D>(
         &self,
         view: &View<'_, P, D>,
@@ -221,8 +223,7 @@ impl<'s> PassageSearch<'s> {
         P: ChunkTable + Sync,
         D: DocTable + Sync,
     {
-        let (mut docs, limited) = self.candidates(view, limit)?;
-        docs.retain(|doc| !excluded.contains(doc));
+        let (docs, limited) = self.candidates(view, excluded, limit)?;
         let candidates = docs.len() as u64;
         let outlined = docs.into_par_iter().filter_map(|doc| match view.fingerprints(doc) {
             Ok(Some(fingerprints)) => {

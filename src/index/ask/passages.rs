@@ -68,8 +68,8 @@ pub struct PassageMatches {
     pub units: usize,
     /// The number of documents with a fingerprint of the query that were compared.
     pub candidates: u64,
-    /// Whether [`PassageQuery::max_candidates`] left out candidates, so that documents which share
-    /// a passage may be missing.
+    /// Whether [`PassageQuery::max_candidates`] may have left out candidates, so that documents
+    /// which share a passage may be missing.
     pub limited: bool,
     /// The number of matches that [`PassageQuery::limit`] left out.
     pub left_out: u64,
@@ -194,10 +194,10 @@ impl<'s> PassageQuery<'s> {
 
     /// Compares at most this many candidates: at least 1. By default, all are compared, and no
     /// document that shares a passage is missed. If there are more, those that have the most
-    /// fingerprints of the query are compared; then those that were inserted first. At most 131,072
-    /// documents of a fingerprint are read, and of a query with many fingerprints about 4 million
-    /// of all of them. Documents that are [left out](Self::excluding) do not count.
-    /// [`PassageMatches::limited`] tells whether candidates were left out.
+    /// fingerprints of the query are compared; in a tie, those that were inserted first. At most
+    /// 131,072 documents of a fingerprint are counted, fewer if the query has more than eight
+    /// fingerprints: a million of all of them. Documents that are [left out](Self::excluding) do
+    /// not count. [`PassageMatches::limited`] tells whether candidates may have been left out.
     pub fn max_candidates(self, most: usize) -> Self {
         Self { max_candidates: Some(most), ..self }
     }
@@ -255,8 +255,13 @@ impl<'s> PassageQuery<'s> {
             return Err(Error::NoPassages { path: self.snapshot.path().to_owned() });
         }
         self.threshold.map(Threshold::new).transpose()?;
+        self.candidate_limit()?;
         let Some((doc, _)) = view.find(id)? else { return Ok(None) };
         self.excluding(id).ask(&view.text(doc)?).map(Some)
+    }
+
+    fn candidate_limit(&self) -> Result<Option<CandidateLimit>> {
+        self.max_candidates.map(CandidateLimit::new).transpose()
     }
 
     fn ask(self, text: &str) -> Result<PassageMatches> {
@@ -269,8 +274,7 @@ impl<'s> PassageQuery<'s> {
         let gram = search.gram();
         let units = search.units();
         let excluded = found_of(&view, &self.excluded)?;
-        let limit = self.max_candidates.map(CandidateLimit::new).transpose()?;
-        let limit = limit.map(|limit| limit.more(excluded.len()));
+        let limit = self.candidate_limit()?;
         let FoundPassages { found, candidates, limited } = search.run(&view, &excluded, limit)?;
         let least = threshold.map_or(0.0, |share| share.get() * units as f64);
         let counted = found.into_iter().map(|(doc, shared)| (search.covered(&shared), doc, shared));

@@ -139,16 +139,20 @@ impl<'s> Query<'s> {
     }
 
     /// Compares at most this many candidates: at least 1. By default, all are compared. If there
-    /// are more, those that share the most buckets with the query are compared, which a similar
-    /// document does; then those that were inserted first. At most 131,072 documents of a bucket
-    /// are read. Documents that are [left out](Self::excluding) do not count.
+    /// are more, those that share the most buckets with the query are compared, because similar
+    /// documents share many; in a tie, those that were inserted first. At most 131,072 documents of
+    /// a bucket are read. Documents that are [left out](Self::excluding) do not count.
     ///
     /// This bounds the time of a query whose buckets are crowded: 100,000 near copies of what is
     /// asked take seconds, above all if texts are compared. [`Matches::limited`] tells whether
-    /// candidates were left out; a similar document may then be missing, and
-    /// [`Matches::recall`] holds only for those that were compared. A
-    /// [containment](Self::containment) query bounds what it finds in buckets, and compares all
-    /// documents of the sizes that it scans.
+    /// candidates may have been left out; a similar document may then be missing, and
+    /// [`Matches::recall`] holds only for those that were compared.
+    ///
+    /// A [containment](Self::containment) query bounds what it finds in buckets, and compares all
+    /// documents of the sizes that it scans. If passages answer it, the documents with the most
+    /// fingerprints of the query are compared, as by [`PassageQuery::max_candidates`].
+    ///
+    /// [`PassageQuery::max_candidates`]: crate::PassageQuery::max_candidates
     ///
     /// ```
     /// # fn main() -> twindex::Result<()> {
@@ -339,6 +343,7 @@ impl<'s> Query<'s> {
     /// Those of [`by_content`](Self::by_content).
     pub fn by_id(self, id: &str) -> Result<Option<Matches>> {
         self.checked()?;
+        self.candidate_limit()?;
         let view = self.snapshot.view();
         let Some((doc, _)) = view.find(id)? else { return Ok(None) };
         let signature =
@@ -372,9 +377,8 @@ impl<'s> Query<'s> {
         }
     }
 
-    /// How many candidates are compared besides the documents that are left out; an error if the
-    /// number is out of range.
-    pub(super) fn candidate_limit(&self, excluded: usize) -> Result<Option<CandidateLimit>> {
+    /// How many candidates are compared; an error if the number is out of range.
+    pub(super) fn candidate_limit(&self) -> Result<Option<CandidateLimit>> {
         let limit = self.max_candidates.map(CandidateLimit::new).transpose()?;
         if let (Some(limit), true) = (limit, self.scan) {
             return Err(Error::InvalidSetting {
@@ -383,7 +387,7 @@ impl<'s> Query<'s> {
                 expected: "no limit with a scan, which compares every document",
             });
         }
-        Ok(limit.map(|limit| limit.more(excluded)))
+        Ok(limit)
     }
 
     /// Whether the query verifies candidates with stored texts.

@@ -36,12 +36,13 @@ pub(crate) struct SearchResult {
 }
 
 /// Compares candidates with the lanes of a non-empty document and keeps those with at least
-/// `least` lanes equal.
+/// `least` lanes equal. Those for which `is_wanted` is false do not count towards a limit.
 pub(crate) fn search<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     lanes: &[u8],
     sources: Sources,
     least: usize,
+    is_wanted: impl Fn(DocNo) -> bool,
 ) -> Result<SearchResult> {
     let mut found = SearchResult::default();
     let mut compare = |doc: DocNo, other: &[u8]| {
@@ -61,7 +62,9 @@ pub(crate) fn search<P: ChunkTable, D: DocTable>(
         Sources::Buckets(plan, probe, limit) => {
             let buckets = buckets(lanes, plan, probe);
             let asked = Asked::Buckets(&buckets);
-            found.limited = view.candidates_among(asked, limit, |_| true, compare)?;
+            // A document that is left out, but found first, makes the reads of others unnecessary.
+            let is_wanted = |doc| limit.is_none() || is_wanted(doc);
+            found.limited = view.candidates_among(asked, limit, is_wanted, compare)?;
         }
     }
     Ok(found)
@@ -188,7 +191,7 @@ fn copies<P: ChunkTable, D: DocTable>(
     };
     let Some(score) = score else { return Ok(None) };
     let found = first_copies(view, lanes, search_plan.plan, most, is_wanted, is_copy)?;
-    Ok(found.map(|found| found.docs.into_iter().map(|doc| (score, doc)).collect()))
+    Ok(found.docs.map(|docs| docs.into_iter().map(|doc| (score, doc)).collect()))
 }
 
 /// Finds at most `most` documents in these buckets of a plan that have enough equal lanes, the most

@@ -22,7 +22,7 @@ pub(crate) struct Top<'q> {
     pub(crate) recall: Recall,
     /// The documents to leave out.
     pub(crate) excluded: &'q [DocNo],
-    /// How many candidates are compared, the documents to leave out included.
+    /// How many candidates are compared; the documents to leave out do not count.
     pub(crate) limit: Option<CandidateLimit>,
 }
 
@@ -41,8 +41,9 @@ pub(crate) trait Ranking {
 /// the floor.
 ///
 /// The search goes on to shallower buckets until that probability reaches the recall, until the
-/// probe of the floor is done, or until the limit leaves out candidates. Each candidate is compared once. The decision to go on depends on
-/// the results and the settings alone, never on measured cost, so results are reproducible.
+/// probe of the floor is done, or until the limit leaves out candidates. Each candidate is compared
+/// once. The decision to go on depends on the results and the settings alone, never on measured
+/// cost, so results are reproducible.
 pub(crate) fn search_top<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
     lanes: &[u8],
@@ -56,7 +57,8 @@ pub(crate) fn search_top<P: ChunkTable, D: DocTable>(
     let mut done: Vec<Probe> = Vec::new();
     for probe in Probe::deepening(plan, top.floor, top.recall) {
         let mut new = Vec::new();
-        let is_new = |doc| !compared.contains(&doc);
+        let counts = |doc| top.limit.is_none() || !top.excluded.contains(&doc);
+        let is_new = |doc| counts(doc) && !compared.contains(&doc);
         let buckets = buckets(lanes, plan, probe);
         let limit = top.limit.map(|limit| limit.less(compared.len()));
         let asked = Asked::Buckets(&buckets);

@@ -171,8 +171,8 @@ impl<'t> Insertion<'t> {
 
     /// Compares a document with at most this many candidates of the index, and of each other index:
     /// at least 1; [`DEFAULT_MAX_CANDIDATES`] by default. If there are more, those that share the
-    /// most buckets with the document are compared, which a similar document does; then those that
-    /// were inserted first. At most 131,072 documents of a bucket are read. If many documents that
+    /// most buckets with the document are compared, because similar documents share many; in a tie,
+    /// those that were inserted first. At most 131,072 documents of a bucket are read. If many documents that
     /// are inserted together share a crowded bucket, those that are not similar are usually ruled
     /// out at once. They do not count towards the limit.
     ///

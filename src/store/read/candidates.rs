@@ -95,7 +95,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
             found.docs.extend(docs.iter().copied().filter(|doc| is_wanted(*doc)));
             found.compact();
         }
-        Ok(found.into_docs(0).0)
+        Ok(found.into_docs().0)
     }
 
     /// The first documents of a bucket of one word, by number and without a gap: at least `most` if
@@ -224,7 +224,10 @@ impl<P: ChunkTable, D: DocTable, W: Fn(DocNo) -> bool> CandidateSearch<'_, P, D,
     /// Takes the documents that a run has in a bucket, unless memory tells that it has no others
     /// than those found before.
     fn look_up(&mut self, lookup: Lookup<'_>) -> Result<()> {
-        if self.has_all_of(&lookup) {
+        if let Some(only) = self.only_one_of(&lookup) {
+            if self.found.counts() {
+                self.found.docs.push(only);
+            }
             return Ok(());
         }
         let (view, Lookup { bucket, run, content, .. }) = (self.view, lookup);
@@ -243,22 +246,25 @@ impl<P: ChunkTable, D: DocTable, W: Fn(DocNo) -> bool> CandidateSearch<'_, P, D,
         Ok(())
     }
 
-    /// Whether an early candidate is the only document that a run can have in a bucket.
-    fn has_all_of(&self, lookup: &Lookup<'_>) -> bool {
+    /// The early candidate that is the only document which a run can have in a bucket.
+    fn only_one_of(&self, lookup: &Lookup<'_>) -> Option<DocNo> {
         let Lookup { bucket, run, occurrence, .. } = lookup;
         let depth = u32::from(self.view.fixed.layout.depth);
         let has_entry = |candidate: &EarlyCandidate| {
             let word = word(&candidate.lanes, usize::from(bucket.band.0), depth);
             (run.first..=run.last).contains(&candidate.doc) && bucket.words.contains(word)
         };
-        *occurrence == Occurrence::AtMostOnce && self.early.iter().any(has_entry)
+        if *occurrence != Occurrence::AtMostOnce {
+            return None;
+        }
+        self.early.iter().find(|candidate| has_entry(candidate)).map(|candidate| candidate.doc)
     }
 
-    /// Takes a document of a run, early if it is one of few and there is room.
+    /// Takes a document of a run. Its lanes are read early if it is one of few and there is room.
     fn take(&mut self, doc: DocNo, is_one_of_few: bool) -> Result<()> {
-        if !is_one_of_few || self.early.len() >= self.found.most_early(EARLY_CANDIDATES) {
-            self.found.docs.push(doc);
-        } else if !is_among(&self.early, doc) && self.view.is_live(doc) {
+        self.found.docs.push(doc);
+        let has_room = self.early.len() < EARLY_CANDIDATES;
+        if is_one_of_few && has_room && !is_among(&self.early, doc) && self.view.is_live(doc) {
             self.view.with_lanes(doc, |lanes| {
                 self.early.push(EarlyCandidate { doc, lanes: lanes.into() });
             })?;
@@ -270,15 +276,17 @@ impl<P: ChunkTable, D: DocTable, W: Fn(DocNo) -> bool> CandidateSearch<'_, P, D,
     /// were left out.
     fn visit(self, known: &[DocNo], mut visit: impl FnMut(DocNo, &[u8])) -> Result<bool> {
         let Self { view, is_wanted, mut found, early } = self;
-        early.iter().for_each(|candidate| visit(candidate.doc, &candidate.lanes));
-        found.docs.retain(|doc| view.is_live(*doc) && !is_among(&early, *doc));
-        let besides = early.iter().filter(|candidate| !known.contains(&candidate.doc)).count();
-        let (mut docs, limited) = found.into_docs(besides);
+        found.docs.retain(|doc| view.is_live(*doc));
+        let (mut docs, limited) = found.into_docs();
         if !known.is_empty() {
-            docs.extend(known.iter().filter(|doc| !is_among(&early, **doc)));
+            docs.extend(known);
             docs.sort_unstable();
             docs.dedup();
         }
+        let is_compared = |candidate: &&EarlyCandidate| docs.binary_search(&candidate.doc).is_ok();
+        let compared = early.iter().filter(is_compared);
+        compared.for_each(|candidate| visit(candidate.doc, &candidate.lanes));
+        docs.retain(|doc| !is_among(&early, *doc));
         view.for_each_signature_of(&docs, is_wanted, visit)?;
         Ok(limited)
     }

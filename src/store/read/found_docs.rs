@@ -33,11 +33,6 @@ impl CandidateLimit {
         }
     }
 
-    /// The limit if this many documents are found that do not count.
-    pub(crate) fn more(self, found: usize) -> Self {
-        Self { compared: self.compared.saturating_add(found) }
-    }
-
     /// The limit if this many candidates are compared anyway.
     pub(crate) fn less(self, known: usize) -> Self {
         Self { compared: self.compared.saturating_sub(known) }
@@ -47,7 +42,7 @@ impl CandidateLimit {
 /// Of documents that were found several times, those to compare, and whether others were left out:
 /// those that were found most often, of equals those with the lowest numbers.
 pub(crate) fn most_often(found: Vec<DocNo>, limit: CandidateLimit) -> (Vec<DocNo>, bool) {
-    FoundDocs { docs: found, ..FoundDocs::new(Some(limit)) }.into_docs(0)
+    FoundDocs { docs: found, ..FoundDocs::new(Some(limit)) }.into_docs()
 }
 
 /// Documents found in several buckets, each as often as it was found.
@@ -100,17 +95,16 @@ impl FoundDocs {
         }
     }
 
-    /// How many of these candidates may be compared before all buckets were searched.
-    pub(super) fn most_early(&self, early: usize) -> usize {
-        self.limit.map_or(early, |limit| limit.compared.min(early))
+    /// Whether it matters how often a document is found.
+    pub(super) fn counts(&self) -> bool {
+        self.limit.is_some()
     }
 
-    /// The documents to compare besides `compared` others, each once, in order of their numbers,
-    /// and whether others were left out. Of documents that share equally many buckets, those with
-    /// the lowest numbers remain.
-    pub(super) fn into_docs(mut self, compared: usize) -> (Vec<DocNo>, bool) {
+    /// The documents to compare, each once, in order of their numbers, and whether others were left
+    /// out. Of documents that share equally many buckets, those with the lowest numbers remain.
+    pub(super) fn into_docs(mut self) -> (Vec<DocNo>, bool) {
         self.docs.sort();
-        let most = self.limit.map_or(usize::MAX, |limit| limit.less(compared).compared);
+        let most = self.limit.map_or(usize::MAX, |limit| limit.compared);
         if self.docs.len() <= most {
             self.docs.dedup();
             return (self.docs, self.cut);
@@ -146,18 +140,7 @@ mod tests {
             found.docs.extend(bucket);
             found.compact();
         }
-        assert_eq!(found.into_docs(0), (docs(&[2, 7, 9]), true));
-    }
-
-    #[test]
-    fn candidates_that_were_compared_early_count_towards_the_limit() {
-        let mut found = FoundDocs::new(Some(CandidateLimit { compared: 3 }));
-        assert_eq!((found.most_early(2), found.most_early(8)), (2, 3));
-        found.docs.extend(docs(&[4, 6, 5, 4]));
-        assert_eq!(found.into_docs(2), (docs(&[4]), true));
-        let mut found = FoundDocs::new(Some(CandidateLimit { compared: 3 }));
-        found.docs.extend(docs(&[4, 6]));
-        assert_eq!(found.into_docs(3), (Vec::new(), true));
+        assert_eq!(found.into_docs(), (docs(&[2, 7, 9]), true));
     }
 
     #[test]
@@ -181,6 +164,6 @@ mod tests {
             found.compact();
         }
         assert!(found.docs.len() <= 9000, "repetitions are dropped");
-        assert_eq!(found.into_docs(0), (docs(&(0..3000).collect::<Vec<u32>>()), false));
+        assert_eq!(found.into_docs(), (docs(&(0..3000).collect::<Vec<u32>>()), false));
     }
 }

@@ -41,13 +41,13 @@ pub(super) trait Question: Clone + Send + Sync + 'static {
     fn report(&self, global: &GlobalOptions, totals: &Self::Totals, failed: u64, seconds: f64);
 }
 
-/// Says how many queries did not compare all of their candidates, or nothing if all did.
+/// Says how many queries may not have compared all of their candidates, or nothing if all did.
 pub(super) fn bounded_note(bounded: u64) -> String {
     match bounded {
         0 => String::new(),
         _ => {
             let queries = count_as(bounded, "query", "queries");
-            format!("; {queries} had more candidates than --max-candidates")
+            format!("; {queries} compared only some of their candidates (--max-candidates)")
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::run::failure::Failure;
 use anyhow::anyhow;
 use std::path::{Path, PathBuf};
 
-/// Fails if an output is one of the inputs, or in a folder of them.
+/// Fails if an output is one of the inputs, or lies in a folder that is one.
 pub(crate) fn check_no_input(output: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
     if is_among(output, inputs) { Err(input_error(output)) } else { Ok(()) }
 }

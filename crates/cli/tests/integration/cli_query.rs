@@ -234,7 +234,7 @@ fn a_query_can_be_bounded_and_says_so() {
     assert_eq!(found.json().len(), 2);
     assert_eq!(found.summary()["bounded"], 1);
     let found = shell.run("query i.twx --id a --max-candidates 2").succeeds();
-    assert!(found.stderr.contains("; 1 query had more candidates than --max-candidates"));
+    assert!(found.stderr.contains("; 1 query compared only some of their candidates"));
     let found = shell.run("query i.twx --id a --max-candidates 3 --json").succeeds();
     assert_eq!((found.json().len(), &found.summary()["bounded"]), (3, &0.into()));
     assert!(shell.run("query i.twx --id a --json").summary().get("bounded").is_none());

@@ -96,7 +96,7 @@ impl<'a> Intake<'a> {
         Ok(())
     }
 
-    /// Notes what is told of the input as a whole.
+    /// Counts a record for the hash of the input and for the advice on short texts.
     fn note(&mut self, record: &InputRecord) {
         self.read.add(record.hash);
         if let Some(texts) = &mut self.short_texts {

@@ -139,9 +139,9 @@ pub(crate) fn is_complete(target: &Target, content: LengthAndHash) -> Result<boo
     }
 }
 
-/// Reads all records that this output is to take, and calls `take` with each batch of them. Says
-/// what is bad in a batch, and fails if its records cannot be written, before it is taken. Returns
-/// the number of bad records.
+/// Reads all records that this output is to take, and calls `take` with each batch of them. Before
+/// that, it says what is bad in the batch, and fails if its records cannot be written. Returns the
+/// number of bad records.
 pub(crate) fn read_all<T>(
     target: &Target,
     records: Records<T>,
