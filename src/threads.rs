@@ -62,6 +62,18 @@ impl PoolOfChild {
 
     /// Takes a pool, or makes one; `None` if the system gives no threads.
     fn take() -> Option<Self> {
+        let builder = match Self::take_idle() {
+            Ok(threads) => return Some(Self { threads }),
+            Err(0) => ThreadPoolBuilder::new(),
+            Err(_) => ThreadPoolBuilder::new().num_threads(Self::BESIDE),
+        };
+        // Threads take long to start. A fork meanwhile must not find the pools locked.
+        builder.build().ok().map(|made| Self { threads: Arc::new(made) })
+    }
+
+    /// Takes a pool that no call uses. Otherwise counts one that is to be made, and returns how many
+    /// were before it.
+    fn take_idle() -> Result<Arc<ThreadPool>, usize> {
         let me = process::id();
         let mut pools = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
         if pools.as_ref().is_some_and(|pools| pools.owner != me) {
@@ -70,20 +82,10 @@ impl PoolOfChild {
         }
         let none = || IdlePools { owner: me, idle: Vec::new(), made: 0 };
         let pools = pools.get_or_insert_with(none);
-        let threads = match pools.idle.pop() {
-            Some(threads) => threads,
-            None => {
-                let builder = ThreadPoolBuilder::new();
-                let builder = match pools.made {
-                    0 => builder,
-                    _ => builder.num_threads(Self::BESIDE),
-                };
-                let made = builder.build().ok()?;
-                pools.made += 1;
-                Arc::new(made)
-            }
-        };
-        Some(Self { threads })
+        pools.idle.pop().ok_or_else(|| {
+            pools.made += 1;
+            pools.made - 1
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, ThreadId};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use twindex::{Index, ReadOnlyIndex, Settings, Sketcher, Snapshot, WriteTxn};
 
 /// An open index, for writing or for reading.
@@ -123,6 +123,19 @@ impl Access {
     }
 }
 
+/// An index that a call has for itself. It goes back when the call ends, also in a panic.
+struct Taken<'h> {
+    handle: &'h Handle,
+    own: Option<Own<Open>>,
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        let own = self.own.take();
+        self.handle.set(own.map_or(Access::Nobody, |own| Access::All(Arc::new(own))));
+    }
+}
+
 /// A transaction that can be undone from outside.
 pub(crate) trait Abort: Send + Sync {
     /// Undoes the transaction; says no if it is in use.
@@ -204,13 +217,12 @@ impl Handle {
     ) -> PyResult<T> {
         self.check_unused()?;
         let _held = self.wait_for_turn(py)?;
-        let mut own = self.take(py, Access::One(thread::current().id()))?;
-        let done = own.get_mut().and_then(|open| match open {
+        let own = self.take(py, Access::One(thread::current().id()))?;
+        let mut taken = Taken { handle: self, own: Some(own) };
+        match taken.own.as_mut().ok_or_else(|| self.closed())?.get_mut()? {
             Open::Writable(index) => work(index),
             Open::ReadOnly(_) => Err(self.read_only()),
-        });
-        self.set(Access::All(Arc::new(own)));
-        done
+        }
     }
 
     /// Closes the file, when the calls of other threads have ended. Undoes a transaction of this
@@ -277,12 +289,30 @@ impl Handle {
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        matches!(*locked(&self.access), Access::Nobody)
+        self.access().is_some_and(|access| matches!(*access, Access::Nobody))
     }
 
-    /// Begins a write transaction, when the one before has ended.
-    pub(crate) fn begin_write(&self, py: Python<'_>) -> PyResult<(WriteTxn, Held)> {
-        let held = self.wait_for_turn(py)?;
+    /// Whether a call has the index for itself.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.access().is_none_or(|access| matches!(*access, Access::One(_)))
+    }
+
+    /// Who may use the index. `None` if another thread looks at it in a forked child, for which that
+    /// thread would look for ever.
+    fn access(&self) -> Option<MutexGuard<'_, Access>> {
+        match self.process == process::id() {
+            true => Some(locked(&self.access)),
+            false => self.access.try_lock().ok(),
+        }
+    }
+
+    /// Begins a write transaction, when the one before has ended: after at most this time.
+    pub(crate) fn begin_write(
+        &self,
+        py: Python<'_>,
+        wait: Option<Duration>,
+    ) -> PyResult<(WriteTxn, Held)> {
+        let held = self.wait_for_turn_within(py, wait)?;
         let begun = self.writing(py, |index| detached(py, || index.begin_write()).map_err(raise));
         Ok((begun?, held))
     }
@@ -295,6 +325,11 @@ impl Handle {
     /// Waits until no transaction of this object writes. Fails if another thread wants the index
     /// for itself, and waits for a call of this one.
     pub(crate) fn wait_for_turn(&self, py: Python<'_>) -> PyResult<Held> {
+        self.wait_for_turn_within(py, None)
+    }
+
+    /// Likewise, for at most this time.
+    fn wait_for_turn_within(&self, py: Python<'_>, wait: Option<Duration>) -> PyResult<Held> {
         self.open(py)?.get()?;
         if self.turn.is_mine() {
             return Err(named(
@@ -303,12 +338,26 @@ impl Handle {
             ));
         }
         let in_use = self.in_use().is_some();
-        let turn = wait_for(py, |tick| match Turn::take(&self.turn, tick) {
-            // Whoever has the turn may wait for the call of this thread.
-            None if in_use && !matches!(*locked(&self.access), Access::All(_)) => Some(None),
-            turn => turn.map(Some),
+        let begun = Instant::now();
+        let turn = wait_for(py, |tick| {
+            let left = wait.map(|wait| wait.saturating_sub(begun.elapsed()));
+            match Turn::take(&self.turn, left.map_or(tick, |left| left.min(tick))) {
+                Some(held) => Some(Ok(held)),
+                None if left.is_some_and(|left| left.is_zero()) => Some(Err(NoTurn::InTime)),
+                // Whoever has the turn may wait for the call of this thread.
+                None if in_use && !matches!(*locked(&self.access), Access::All(_)) => {
+                    Some(Err(NoTurn::AtAll))
+                }
+                None => None,
+            }
         })?;
-        turn.ok_or_else(|| self.taken())
+        turn.map_err(|why| match why {
+            NoTurn::AtAll => self.taken(),
+            NoTurn::InTime => {
+                let path = self.path.display();
+                named("BusyError", format!("{path}: another transaction has not ended in time"))
+            }
+        })
     }
 
     fn closed(&self) -> PyErr {
@@ -342,6 +391,12 @@ fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Why a thread does not get its turn.
+enum NoTurn {
+    InTime,
+    AtAll,
+}
+
 /// Whose turn to write it is.
 #[derive(Default)]
 pub(crate) struct Turn {
@@ -362,13 +417,14 @@ impl Turn {
             return None;
         }
         *writer = Some(thread::current().id());
-        Some(Held { turn: Arc::clone(turn) })
+        Some(Held { turn: Arc::clone(turn), process: process::id() })
     }
 }
 
 /// The turn to write. It ends when this is dropped.
 pub(crate) struct Held {
     turn: Arc<Turn>,
+    process: u32,
 }
 
 impl Held {
@@ -381,7 +437,10 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        *locked(&self.turn.writer) = None;
-        self.turn.ended.notify_one();
+        // A forked child may have a copy that another thread had locked.
+        if self.process == process::id() {
+            *locked(&self.turn.writer) = None;
+            self.turn.ended.notify_one();
+        }
     }
 }

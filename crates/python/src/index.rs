@@ -15,7 +15,7 @@ use crate::settings::{Wanted, seconds};
 use crate::sketcher::Sketcher;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
-use crate::waiting::{raise_or_signal, signalled, stopped, watch};
+use crate::waiting::{signalled, stopped, unless_signalled, watch};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -87,9 +87,10 @@ pub(crate) fn open<'py>(
         seed,
     };
     let mut options = wanted.options()?.wait(seconds(wait)?);
-    // In a forked child, the wait is on a thread of the library, which must not call Python.
+    // In a forked child, the wait is on a thread of the library, which must not call Python. Long
+    // work waits on a thread that sees no signals, and is told to stop.
     if !twindex::is_forked() {
-        options = options.give_up_if(signalled);
+        options = options.give_up_if(|| stopped() || signalled());
     }
     if let Some(bytes) = cache_bytes {
         options = options.cache_bytes(bytes);
@@ -101,16 +102,18 @@ pub(crate) fn open<'py>(
         "r" => detached(py, || options.open_read_only(&path).map(Open::ReadOnly)),
         _ => return Err(invalid(format!("mode={mode:?}: expected 'c', 'x', 'w' or 'r'"))),
     };
-    let handle = Arc::new(Handle::new(opened.map_err(raise_or_signal)?));
+    let handle = Arc::new(Handle::new(unless_signalled(py, opened)?));
     let reader = Reader::of_index(Arc::clone(&handle));
     Bound::new(py, PyClassInitializer::from(reader).add_subclass(Index { handle }))
 }
 
 #[pymethods]
 impl Index {
-    /// Begins a write transaction. Waits until the one before has ended.
-    fn write(&self, py: Python<'_>) -> PyResult<Transaction> {
-        Transaction::begin(py, &self.handle)
+    /// Begins a write transaction. Waits until the one before has ended: at most `wait` seconds if
+    /// that is given, then it raises `BusyError`. With 0 it does not wait.
+    #[pyo3(signature = (*, wait=None))]
+    fn write(&self, py: Python<'_>, wait: Option<f64>) -> PyResult<Transaction> {
+        Transaction::begin(py, &self.handle, wait.map(seconds).transpose()?)
     }
 
     /// The state after the latest commit. Later commits do not change it.
@@ -378,13 +381,18 @@ impl Index {
 
     fn __repr__(slf: &Bound<'_, Self>) -> String {
         let path = slf.get().handle.path().display();
-        match slf.as_super().get().shared(slf.py()) {
-            Ok(shared) => {
+        // A debugger must not wait until the index has been compacted.
+        let shared = match slf.get().handle.is_taken() {
+            true => None,
+            false => slf.as_super().get().shared(slf.py()).ok(),
+        };
+        match shared {
+            Some(shared) => {
                 let documents = shared.get().map_or(0, |snapshot| snapshot.len());
                 format!("<twindex.Index {path}: {documents} documents>")
             }
-            Err(_) if slf.get().handle.is_closed() => format!("<twindex.Index {path}: closed>"),
-            Err(_) => format!("<twindex.Index {path}: in use>"),
+            None if slf.get().handle.is_closed() => format!("<twindex.Index {path}: closed>"),
+            None => format!("<twindex.Index {path}: in use>"),
         }
     }
 }
@@ -396,7 +404,7 @@ impl Index {
         py: Python<'_>,
         work: impl FnOnce(&Transaction) -> PyResult<T>,
     ) -> PyResult<T> {
-        let txn = Transaction::begin(py, &self.handle)?;
+        let txn = Transaction::begin(py, &self.handle, None)?;
         match work(&txn) {
             Ok(done) => txn.commit(py).map(|()| done),
             Err(error) => {

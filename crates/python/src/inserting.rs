@@ -143,7 +143,7 @@ impl Target for Committing<'_> {
         let begun = match self.begun.take() {
             Some(begun) => begun,
             None => {
-                let (txn, held) = self.handle.begin_write(py)?;
+                let (txn, held) = self.handle.begin_write(py, None)?;
                 (txn, held, 0)
             }
         };

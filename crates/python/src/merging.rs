@@ -36,7 +36,7 @@ pub(crate) fn merge(
     let on_conflict = conflict(on_conflict)?;
     let shared = source(py, other)?;
     let source = shared.get()?;
-    let (mut txn, _held) = handle.begin_write(py)?;
+    let (mut txn, _held) = handle.begin_write(py, None)?;
     let work = match attach {
         true => txn.attach(source, on_conflict),
         false => txn.merge(source, on_conflict),
@@ -56,7 +56,7 @@ pub(crate) fn deduplicated(
 ) -> PyResult<Table> {
     let shared = source(py, other)?;
     let source = shared.get()?;
-    let (mut txn, _held) = handle.begin_write(py)?;
+    let (mut txn, _held) = handle.begin_write(py, None)?;
     let mut done = Deduplicated::default();
     let against = manner.against();
     let insertion = manner.of(txn.insertion(), &against);

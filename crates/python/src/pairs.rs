@@ -6,7 +6,7 @@
 use crate::arrow::stream_capsule;
 use crate::error::{named, raise};
 use crate::handle::Shared;
-use crate::process::Own;
+use crate::process::{FORKED, Own};
 use crate::results::hashed;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
@@ -291,7 +291,7 @@ impl Pairs {
         let Some(stream) = taken else {
             return Err(named("ClosedError", "the pairs were taken over before"));
         };
-        stream_capsule(py, PairBatches { stream: stream.take()?, schema: pair_schema() })
+        stream_capsule(py, PairBatches { stream, schema: pair_schema() })
     }
 
     fn __repr__(&self) -> String {
@@ -315,7 +315,7 @@ fn next_of<T: Send + 'static>(
 
 /// Pairs as batches of Arrow.
 struct PairBatches {
-    stream: Stream<twindex::Pair>,
+    stream: Own<Stream<twindex::Pair>>,
     schema: SchemaRef,
 }
 
@@ -324,8 +324,11 @@ impl Iterator for PairBatches {
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut pairs = Vec::new();
+        let Some(stream) = self.stream.here() else {
+            return Some(Err(ArrowError::ExternalError(FORKED.into())));
+        };
         while pairs.len() < 8 * BLOCK {
-            match self.stream.next_now() {
+            match stream.next_now() {
                 Some(Ok(pair)) => pairs.push(pair),
                 // The text crosses as one of C, which a NUL would end.
                 Some(Err(error)) => {

@@ -28,12 +28,14 @@ impl<T> Own<T> {
         }
     }
 
+    /// The value, in the process that made it; `None` in a forked child. Calls no Python.
+    pub(crate) fn here(&mut self) -> Option<&mut T> {
+        self.value.as_mut().filter(|_| self.process == process::id())
+    }
+
     /// The value, in the process that made it.
     pub(crate) fn get_mut(&mut self) -> PyResult<&mut T> {
-        match &mut self.value {
-            Some(value) if self.process == process::id() => Ok(value),
-            _ => Err(forked()),
-        }
+        self.here().ok_or_else(forked)
     }
 
     /// The value itself, in the process that made it.
@@ -53,12 +55,12 @@ impl<T> Drop for Own<T> {
     }
 }
 
+/// The message of a `ForkError`.
+pub(crate) const FORKED: &str = "this was opened before a fork, and a child process cannot use it: open the index again in the \
+     child, or start processes with multiprocessing.get_context('spawn')";
+
 pub(crate) fn forked() -> PyErr {
-    named(
-        "ForkError",
-        "this was opened before a fork, and a child process cannot use it: open the index again in \
-         the child, or start processes with multiprocessing.get_context('spawn')",
-    )
+    named("ForkError", FORKED)
 }
 
 /// Calls the library, while other threads of Python go on.

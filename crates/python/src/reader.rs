@@ -66,9 +66,11 @@ impl Reader {
         match &self.state {
             State::Latest(handle) => {
                 let open = handle.open(py)?;
+                // What an exception runs, such as a destructor, may ask the index too.
+                let in_use = InUse::new(handle, Arc::clone(&open));
                 let index = open.get()?;
                 let shared = share(detached(py, || index.snapshot()).map_err(raise)?);
-                Ok(Asked { shared, _open: Some(InUse::new(handle, open)) })
+                Ok(Asked { shared, _open: Some(in_use) })
             }
             State::Fixed(snapshot) => {
                 let shared = snapshot.lock().unwrap_or_else(PoisonError::into_inner).clone();

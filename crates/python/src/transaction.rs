@@ -14,6 +14,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
 use std::sync::{Arc, Mutex, TryLockError, Weak};
+use std::time::Duration;
 use twindex::{Document, Outcome, Settings, Sketcher, WriteTxn};
 
 /// A write transaction. `with index.write() as txn:` commits it at the end, and aborts it when an
@@ -44,13 +45,18 @@ impl Abort for Mutex<Option<Begun>> {
 }
 
 impl Transaction {
-    pub(crate) fn begin(py: Python<'_>, handle: &Arc<Handle>) -> PyResult<Self> {
+    /// Begins a transaction, after at most this time if there is another one.
+    pub(crate) fn begin(
+        py: Python<'_>,
+        handle: &Arc<Handle>,
+        wait: Option<Duration>,
+    ) -> PyResult<Self> {
         let (sketcher, settings) = {
             let open = handle.open(py)?;
             let index = open.get()?;
             (index.sketcher().clone(), *index.settings())
         };
-        let (txn, held) = handle.begin_write(py)?;
+        let (txn, held) = handle.begin_write(py, wait)?;
         let begun = Arc::new(Mutex::new(Some(Begun { txn: Own::new(txn), held })));
         let weak: Weak<Mutex<Option<Begun>>> = Arc::downgrade(&begun);
         handle.has_begun(weak);
@@ -309,9 +315,17 @@ impl Transaction {
 
     fn __repr__(&self) -> String {
         let path = self.handle.path().display();
-        match self.with(|txn| Ok(txn.len())) {
-            Ok(documents) => format!("<twindex.Transaction {path}: {documents} documents>"),
-            Err(_) => format!("<twindex.Transaction {path}: ended>"),
+        // To look at a transaction is not to use it: the thread that does may be a debugger's.
+        let documents = match self.begun.try_lock() {
+            Ok(mut begun) => begun.as_mut().and_then(|begun| Some(begun.txn.here()?.len())),
+            Err(TryLockError::WouldBlock) => {
+                return format!("<twindex.Transaction {path}: in use>");
+            }
+            Err(TryLockError::Poisoned(_)) => None,
+        };
+        match documents {
+            Some(documents) => format!("<twindex.Transaction {path}: {documents} documents>"),
+            None => format!("<twindex.Transaction {path}: ended>"),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! Python, so that Python is never called from the library's threads.
 
 use crate::error::{named, raise};
+use crate::process::detached;
 use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -132,9 +133,16 @@ pub(crate) fn signalled() -> bool {
     }
 }
 
-/// The exception for an error: that of a signal, if one has ended the wait.
-pub(crate) fn raise_or_signal(error: twindex::Error) -> PyErr {
-    SIGNALLED.take().unwrap_or_else(|| raise(error))
+/// What was opened, unless a signal has ended the wait: then its exception, also if the last attempt
+/// succeeded.
+pub(crate) fn unless_signalled<T: Send>(py: Python<'_>, opened: twindex::Result<T>) -> PyResult<T> {
+    match SIGNALLED.take() {
+        None => opened.map_err(raise),
+        Some(signal) => {
+            detached(py, || drop(opened));
+            Err(signal)
+        }
+    }
 }
 
 /// Waits until `ready` gives a value, and handles signals meanwhile.

@@ -476,3 +476,100 @@ def test_a_thread_that_uses_a_transaction_does_not_wait_for_itself(index: twinde
         txn.commit()
         waiting.result(timeout=60)
     assert list(index.ids()) == ["b", "d"]
+
+
+def test_a_transaction_waits_as_long_as_it_is_told(index: twindex.Index) -> None:
+    begun, end = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with index.write() as txn:
+            txn.insert("a", "text")
+            begun.set()
+            end.wait()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    begun.wait()
+    for wait in (0, 0.2):
+        start = time.perf_counter()
+        with pytest.raises(twindex.BusyError, match="in time"):
+            index.write(wait=wait)
+        assert wait <= time.perf_counter() - start < wait + 5
+    with pytest.raises(twindex.InvalidInputError, match="wait=-1"):
+        index.write(wait=-1)
+    end.set()
+    with index.write(wait=60) as txn:
+        assert "a" in txn
+    holder.join()
+    with index.write(wait=0):
+        with pytest.raises(twindex.BusyError, match="this thread"):
+            index.write(wait=0)
+
+
+def test_whoever_prints_a_transaction_does_not_use_it(index: twindex.Index) -> None:
+    with index.write() as txn:
+        txn.insert("a", "text")
+        shown: list[str] = []
+        other = threading.Thread(target=lambda: shown.append(repr(txn)))
+        other.start()
+        other.join()
+        assert "1 documents" in shown[0]
+        # It would wait for itself if the other thread had taken the transaction over.
+        with pytest.raises(twindex.BusyError, match="this thread"):
+            index.insert("b", "text")
+
+
+def test_ctrl_c_ends_a_compaction_that_waits_for_readers(path: Path) -> None:
+    index = twindex.open(path, wait=60)
+    index.insert_many(texts(2000, 20))
+    reader = twindex.open(path, mode="r")
+    snapshot = reader.snapshot()
+    start = time.perf_counter()
+    interrupt_soon(0.5)
+    with pytest.raises(KeyboardInterrupt):
+        index.compact()
+    assert time.perf_counter() - start < 30
+    assert len(snapshot) == 2000
+    snapshot.close()
+    reader.close()
+    index.close()
+
+
+def test_a_signal_that_ends_a_wait_is_raised_at_once(path: Path) -> None:
+    class Alarm(Exception):
+        pass
+
+    def handler(number: int, frame: object) -> None:
+        holder.close()
+        raise Alarm
+
+    holder = twindex.open(path)
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        # The last attempt succeeds, as the handler has closed the file.
+        with pytest.raises(Alarm):
+            twindex.open(path, wait=60)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    with pytest.raises(twindex.NotFoundError):
+        twindex.open(path.with_suffix(".none"), mode="w")
+    twindex.open(path).close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_child_reads_no_stream_of_its_parent(path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    index = twindex.open(path, threshold=0.5)
+    index.insert_many((str(number), "one and the same text") for number in range(300))
+    stream = pa.RecordBatchReader.from_stream(index.pairs())
+    child = os.fork()
+    if child == 0:
+        try:
+            stream.read_all()
+        except pa.ArrowException as error:
+            os._exit(0 if "before a fork" in str(error) else 2)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert stream.read_all().num_rows == 300 * 299 // 2
+    index.close()

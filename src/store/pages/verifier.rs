@@ -7,7 +7,9 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// Damage of the file beneath redb.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -194,19 +196,36 @@ impl Verifier {
 }
 
 /// The open files and their verifiers.
-static OPEN: Mutex<Vec<(PathBuf, Weak<Verifier>)>> = Mutex::new(Vec::new());
+static OPEN: Mutex<OpenFiles> = Mutex::new(Vec::new());
+
+type OpenFiles = Vec<(PathBuf, Weak<Verifier>)>;
+
+/// The open files, unless they stay locked: a child that was forked while another thread had them
+/// has a copy that nobody ever unlocks. Without them, messages of damage tell less.
+fn open_files() -> Option<MutexGuard<'static, OpenFiles>> {
+    const PATIENCE: Duration = Duration::from_millis(100);
+    let begun = Instant::now();
+    loop {
+        match OPEN.try_lock() {
+            Ok(open) => return Some(open),
+            Err(TryLockError::Poisoned(open)) => return Some(open.into_inner()),
+            Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => thread::yield_now(),
+            Err(TryLockError::WouldBlock) => return None,
+        }
+    }
+}
 
 /// Remembers the verifier of an open file. After damage redb answers every call with "an earlier
 /// call failed"; with this, the message can say what failed.
 pub(crate) fn register(path: &Path, verifier: &Arc<Verifier>) {
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(mut open) = open_files() else { return };
     open.retain(|(_, verifier)| verifier.strong_count() > 0);
     open.push((path.to_owned(), Arc::downgrade(verifier)));
 }
 
 /// The damage that was found in the file that was opened last under this path.
 pub(crate) fn fault_of(path: &Path) -> Option<PageFault> {
-    let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let open = open_files()?;
     let (_, verifier) = open.iter().rev().find(|(other, _)| other == path)?;
     verifier.upgrade()?.fault()
 }

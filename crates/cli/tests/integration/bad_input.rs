@@ -273,7 +273,7 @@ fn an_index_in_a_missing_folder_is_named_once() {
     let shell = Shell::new();
     for words in ["create no/i.twx", "add no/i.twx -"] {
         let done = shell.run(words);
-        done.fails_with("no/i.twx: ");
+        done.fails_with("no: creating the index in this folder, which does not exist; make it");
         assert_eq!(done.stderr.matches("No such file").count(), 1, "{done:?}");
     }
 }

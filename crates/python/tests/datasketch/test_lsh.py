@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import os
 import pickle
 import random
+import signal
 import threading
 from typing import Any
 
@@ -351,3 +353,27 @@ def test_threads_may_insert_query_and_remove_at_once(rng: random.Random) -> None
         thread.join()
     assert failures == []
     assert len(lsh.keys) == 4 * 5 * 40
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_child_does_not_wait_for_a_thread_of_its_parent() -> None:
+    index = ours.MinHashLSH(0.5)
+    taken, end = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with index._changing:
+            taken.set()
+            end.wait()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    taken.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        index.insert("a", ours.MinHash())
+        os._exit(0 if "a" in index else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    end.set()
+    holder.join()
+    assert "a" not in index

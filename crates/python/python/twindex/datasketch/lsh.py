@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pickle
-import threading
 from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
 from typing import Any
 
 from .. import _twindex
 from . import _schemes
+from ._locks import ForkedFree
 from .persistent import PersistentKeys, PersistentTable
 from .sessions import MinHashLSHDeletionSession, MinHashLSHInsertionSession
 from .storage import DictListStorage, DictSetStorage, check_config
@@ -116,7 +116,7 @@ class MinHashLSH:
         self._buckets: dict[Any, list[bytes]] = {}
         self._asked: list[list[set[Any]]] = []
         #: Taken by whoever changes the tables. Queries need no lock.
-        self._changing = threading.RLock()
+        self._changing = ForkedFree()
         self._store: PersistentTable | None = None
         if kind == "twindex":
             if params is not None:
@@ -411,5 +411,5 @@ class MinHashLSH:
         tables = [table._dict.items() for table in state.pop("hashtables")]
         self._tables = [{bucket: set(keys) for bucket, keys in table} for table in tables]
         self._buckets = {key: list(cut) for key, cut in state.pop("keys")._dict.items()}
-        self._asked, self._store, self._changing = [], None, threading.RLock()
+        self._asked, self._store, self._changing = [], None, ForkedFree()
         self.__dict__.update(state)

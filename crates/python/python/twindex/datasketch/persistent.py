@@ -12,7 +12,6 @@ import math
 import operator
 import os
 import pickle
-import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, NoReturn
@@ -22,6 +21,7 @@ import numpy as np
 import twindex
 
 from . import _schemes
+from ._locks import ForkedFree
 
 #: The lengths of signatures.
 _LANES: Final = (64, 128, 256, 512)
@@ -84,7 +84,7 @@ class PersistentTable:
         self._num_perm = num_perm
         self._used = max(lanes for lanes in _LANES if lanes <= num_perm)
         self._prepickle = prepickle
-        self._lock = threading.RLock()
+        self._lock = ForkedFree()
         #: What no commit has taken yet: signatures, None for keys to remove, and the sessions.
         self._pending: dict[str, tuple[bytes | None, object]] = {}
         self._index: twindex.Index | None = None
