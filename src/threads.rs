@@ -71,8 +71,8 @@ impl PoolOfChild {
         builder.build().ok().map(|made| Self { threads: Arc::new(made) })
     }
 
-    /// Takes a pool that no call uses. Otherwise counts one that is to be made, and returns how many
-    /// were before it.
+    /// Takes a pool that no call uses. Otherwise counts one that is to be made, and returns how
+    /// many were before it.
     fn take_idle() -> Result<Arc<ThreadPool>, usize> {
         let me = process::id();
         let mut pools = IDLE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -859,8 +859,8 @@ const twindex_passage *twindex_passages_passage(const twindex_passages *passages
 // The number of documents that a limit left out; 0 for a null pointer.
 uint64_t twindex_passages_left_out(const twindex_passages *passages);
 
-// 1 if `max_candidates` may have left out documents that have a fingerprint of the text, so that a shared
-// passage may be missing. Otherwise 0, also for a null pointer.
+// 1 if `max_candidates` may have left out documents that have a fingerprint of the text, so that a
+// shared passage may be missing. Otherwise 0, also for a null pointer.
 uint32_t twindex_passages_limited(const twindex_passages *passages);
 
 // Frees passages. Null is fine.

@@ -222,8 +222,8 @@ pub extern "C" fn twindex_passages_left_out(passages: Option<&PassagesHandle>) -
     passages.map_or(0, |passages| passages.left_out)
 }
 
-/// 1 if `max_candidates` may have left out documents that have a fingerprint of the text, so that a shared
-/// passage may be missing. Otherwise 0, also for a null pointer.
+/// 1 if `max_candidates` may have left out documents that have a fingerprint of the text, so that a
+/// shared passage may be missing. Otherwise 0, also for a null pointer.
 #[unsafe(no_mangle)]
 pub extern "C" fn twindex_passages_limited(passages: Option<&PassagesHandle>) -> u32 {
     passages.is_some_and(|passages| passages.limited).into()

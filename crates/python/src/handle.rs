@@ -297,8 +297,8 @@ impl Handle {
         self.access().is_none_or(|access| matches!(*access, Access::One(_)))
     }
 
-    /// Who may use the index. `None` if another thread looks at it in a forked child, for which that
-    /// thread would look for ever.
+    /// Who may use the index. `None` if another thread looks at it in a forked child, for which
+    /// that thread would look for ever.
     fn access(&self) -> Option<MutexGuard<'_, Access>> {
         match self.process == process::id() {
             true => Some(locked(&self.access)),

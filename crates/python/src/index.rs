@@ -339,8 +339,9 @@ impl Index {
 
     /// Merges all runs into one, frees the space of removed documents, and shrinks the file. It
     /// waits for the calls of other threads, and calls that begin later wait for it; so a progress
-    /// function must not wait for a thread that asks the index. No snapshot may be in use. If one of another process is, or one of a reader of this process,
-    /// everything but shrinking the file is done, and the call ends with a `BusyError`.
+    /// function must not wait for a thread that asks the index. No snapshot may be in use. If one
+    /// of another process is, or one of a reader of this process, everything but shrinking the file
+    /// is done, and the call ends with a `BusyError`.
     #[pyo3(signature = (*, progress=None))]
     fn compact(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         self.handle.alone(py, |index| watch(py, progress, index.compact()))

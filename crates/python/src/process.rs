@@ -56,8 +56,9 @@ impl<T> Drop for Own<T> {
 }
 
 /// The message of a `ForkError`.
-pub(crate) const FORKED: &str = "this was opened before a fork, and a child process cannot use it: open the index again in the \
-     child, or start processes with multiprocessing.get_context('spawn')";
+pub(crate) const FORKED: &str = "this was opened before a fork, and a child process cannot use it: \
+     open the index again in the child, or start processes with \
+     multiprocessing.get_context('spawn')";
 
 pub(crate) fn forked() -> PyErr {
     named("ForkError", FORKED)

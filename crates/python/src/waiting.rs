@@ -133,8 +133,8 @@ pub(crate) fn signalled() -> bool {
     }
 }
 
-/// What was opened, unless a signal has ended the wait: then its exception, also if the last attempt
-/// succeeded.
+/// What was opened, unless a signal has ended the wait: then its exception, also if the last
+/// attempt succeeded.
 pub(crate) fn unless_signalled<T: Send>(py: Python<'_>, opened: twindex::Result<T>) -> PyResult<T> {
     match SIGNALLED.take() {
         None => opened.map_err(raise),

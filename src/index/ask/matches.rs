@@ -44,8 +44,8 @@ pub struct Matches {
     pub recall: f64,
     /// The number of documents whose signatures were compared with the query's.
     pub candidates: u64,
-    /// Whether [`Query::max_candidates`](crate::Query::max_candidates) may have left out candidates,
-    /// so that similar documents may be missing, whatever the recall.
+    /// Whether [`Query::max_candidates`](crate::Query::max_candidates) may have left out
+    /// candidates, so that similar documents may be missing, whatever the recall.
     pub limited: bool,
     /// The number of matches that [`Query::limit`](crate::Query::limit) left out or, of those that
     /// it found, [`Query::top`](crate::Query::top), which does not look for all.

@@ -172,9 +172,9 @@ impl<'t> Insertion<'t> {
     /// Compares a document with at most this many candidates of the index, and of each other index:
     /// at least 1; [`DEFAULT_MAX_CANDIDATES`] by default. If there are more, those that share the
     /// most buckets with the document are compared, because similar documents share many; in a tie,
-    /// those that were inserted first. At most 131,072 documents of a bucket are read. If many documents that
-    /// are inserted together share a crowded bucket, those that are not similar are usually ruled
-    /// out at once. They do not count towards the limit.
+    /// those that were inserted first. At most 131,072 documents of a bucket are read. If many
+    /// documents that are inserted together share a crowded bucket, those that are not similar are
+    /// usually ruled out at once. They do not count towards the limit.
     ///
     /// The limit bounds the time that a document takes when someone has filled its buckets on
     /// purpose, or when very many documents are nearly similar. A duplicate beyond the limit is
