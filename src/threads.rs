@@ -68,7 +68,14 @@ impl PoolOfChild {
             Err(_) => ThreadPoolBuilder::new().num_threads(Self::BESIDE),
         };
         // Threads take long to start. A fork meanwhile must not find the pools locked.
-        builder.build().ok().map(|made| Self { threads: Arc::new(made) })
+        match builder.build() {
+            Ok(made) => Some(Self { threads: Arc::new(made) }),
+            Err(_) => {
+                let mut pools = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+                pools.iter_mut().for_each(|pools| pools.made -= 1);
+                None
+            }
+        }
     }
 
     /// Takes a pool that no call uses. Otherwise counts one that is to be made, and returns how

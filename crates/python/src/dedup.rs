@@ -3,7 +3,7 @@
 use crate::arrow::Table;
 use crate::error::{named, raise};
 use crate::inserting::{Making, Manner, insert_rows};
-use crate::process::detached;
+use crate::process::{Own, detached};
 use crate::reader::Reader;
 use crate::results::Deduplicated;
 use crate::row::{Kind, Names};
@@ -77,7 +77,10 @@ pub(crate) fn dedup(
         let txn = index.begin_write()?;
         Ok((index, txn))
     });
-    let (index, mut txn) = begun.map_err(raise)?;
+    let (index, txn) = begun.map_err(raise)?;
+    // A forked child must neither end the transaction nor delete the folder.
+    let mut own = Own::new((txn, index, folder));
+    let (txn, index, _) = own.get_mut()?;
     let making = Making {
         kind: Kind::Contents.under(index.settings()),
         sketcher: index.sketcher(),
@@ -85,9 +88,9 @@ pub(crate) fn dedup(
         numbered: true,
     };
     let mut done = Deduplicated::default();
-    insert_rows(py, rows, &making, &manner, &mut txn, progress, |id, outcome| {
+    insert_rows(py, rows, &making, &manner, txn, progress, |id, outcome| {
         done.push_numbered(id, outcome);
     })?;
-    detached(py, || drop((txn, index, folder)));
+    detached(py, || drop(own));
     done.table()
 }

@@ -104,11 +104,36 @@ enum Access {
     Nobody,
 }
 
-/// Why a thread does not get an index.
+/// Why a thread does not get an index, or its turn to write.
 enum Refusal {
-    /// A call of the same thread has it for itself.
+    /// A call of the same thread has it for itself, or another thread waits for one.
     Taken,
     Closed,
+    /// The time is over.
+    InTime,
+}
+
+/// How long to wait.
+#[derive(Clone, Copy, Default)]
+struct Wait {
+    /// When it ends, if ever.
+    end: Option<Instant>,
+}
+
+impl Wait {
+    fn new(wait: Option<Duration>) -> Self {
+        // What is too far away for a clock is waited for without end.
+        Self { end: wait.and_then(|wait| Instant::now().checked_add(wait)) }
+    }
+
+    /// The shorter one of this time and what is left.
+    fn at_most(self, tick: Duration) -> Duration {
+        self.end.map_or(tick, |end| end.saturating_duration_since(Instant::now()).min(tick))
+    }
+
+    fn is_over(self) -> bool {
+        self.end.is_some_and(|end| end <= Instant::now())
+    }
 }
 
 impl Access {
@@ -177,6 +202,11 @@ impl Handle {
     /// The open index. Waits while another thread has it for itself, unless that thread waits for a
     /// call of this one.
     pub(crate) fn open(&self, py: Python<'_>) -> PyResult<Arc<Own<Open>>> {
+        self.open_within(py, Wait::default())
+    }
+
+    /// Likewise, for at most this time.
+    fn open_within(&self, py: Python<'_>, wait: Wait) -> PyResult<Arc<Own<Open>>> {
         if self.process != process::id() {
             return Err(forked());
         }
@@ -186,14 +216,12 @@ impl Handle {
             Some(given) => given,
             None => wait_for(py, |tick| {
                 let access = locked(&self.access);
-                let waited = self.changed.wait_timeout(access, tick);
-                waited.unwrap_or_else(PoisonError::into_inner).0.of_this_thread()
+                let waited = self.changed.wait_timeout(access, wait.at_most(tick));
+                let access = waited.unwrap_or_else(PoisonError::into_inner).0;
+                access.of_this_thread().or_else(|| wait.is_over().then_some(Err(Refusal::InTime)))
             })?,
         };
-        given.map_err(|refusal| match refusal {
-            Refusal::Taken => self.taken(),
-            Refusal::Closed => self.closed(),
-        })
+        given.map_err(|refusal| self.refused(refusal))
     }
 
     /// Does something with the index that is open for writing.
@@ -312,7 +340,7 @@ impl Handle {
         py: Python<'_>,
         wait: Option<Duration>,
     ) -> PyResult<(WriteTxn, Held)> {
-        let held = self.wait_for_turn_within(py, wait)?;
+        let held = self.wait_for_turn_within(py, Wait::new(wait))?;
         let begun = self.writing(py, |index| detached(py, || index.begin_write()).map_err(raise));
         Ok((begun?, held))
     }
@@ -325,12 +353,12 @@ impl Handle {
     /// Waits until no transaction of this object writes. Fails if another thread wants the index
     /// for itself, and waits for a call of this one.
     pub(crate) fn wait_for_turn(&self, py: Python<'_>) -> PyResult<Held> {
-        self.wait_for_turn_within(py, None)
+        self.wait_for_turn_within(py, Wait::default())
     }
 
     /// Likewise, for at most this time.
-    fn wait_for_turn_within(&self, py: Python<'_>, wait: Option<Duration>) -> PyResult<Held> {
-        self.open(py)?.get()?;
+    fn wait_for_turn_within(&self, py: Python<'_>, wait: Wait) -> PyResult<Held> {
+        self.open_within(py, wait)?.get()?;
         if self.turn.is_mine() {
             return Err(named(
                 "BusyError",
@@ -338,26 +366,29 @@ impl Handle {
             ));
         }
         let in_use = self.in_use().is_some();
-        let begun = Instant::now();
         let turn = wait_for(py, |tick| {
-            let left = wait.map(|wait| wait.saturating_sub(begun.elapsed()));
-            match Turn::take(&self.turn, left.map_or(tick, |left| left.min(tick))) {
+            match Turn::take(&self.turn, wait.at_most(tick)) {
                 Some(held) => Some(Ok(held)),
-                None if left.is_some_and(|left| left.is_zero()) => Some(Err(NoTurn::InTime)),
+                None if wait.is_over() => Some(Err(Refusal::InTime)),
                 // Whoever has the turn may wait for the call of this thread.
                 None if in_use && !matches!(*locked(&self.access), Access::All(_)) => {
-                    Some(Err(NoTurn::AtAll))
+                    Some(Err(Refusal::Taken))
                 }
                 None => None,
             }
         })?;
-        turn.map_err(|why| match why {
-            NoTurn::AtAll => self.taken(),
-            NoTurn::InTime => {
+        turn.map_err(|refusal| self.refused(refusal))
+    }
+
+    fn refused(&self, refusal: Refusal) -> PyErr {
+        match refusal {
+            Refusal::Taken => self.taken(),
+            Refusal::Closed => self.closed(),
+            Refusal::InTime => {
                 let path = self.path.display();
-                named("BusyError", format!("{path}: another transaction has not ended in time"))
+                named("BusyError", format!("{path}: in use, and not free in time"))
             }
-        })
+        }
     }
 
     fn closed(&self) -> PyErr {
@@ -389,12 +420,6 @@ impl Abort for Never {
 /// while it waits for the lock.
 fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Why a thread does not get its turn.
-enum NoTurn {
-    InTime,
-    AtAll,
 }
 
 /// Whose turn to write it is.

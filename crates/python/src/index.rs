@@ -3,7 +3,7 @@
 use crate::arrow::Table;
 use crate::content::time_of;
 use crate::error::{invalid, raise};
-use crate::handle::{Handle, Open, share};
+use crate::handle::{Handle, InUse, Open, share};
 use crate::inserting::{Committing, Making, Manner, insert_rows};
 use crate::merging;
 use crate::process::detached;
@@ -15,7 +15,7 @@ use crate::settings::{Wanted, seconds};
 use crate::sketcher::Sketcher;
 use crate::snapshot::Snapshot;
 use crate::transaction::Transaction;
-use crate::waiting::{signalled, stopped, unless_signalled, watch};
+use crate::waiting::{stopped, unless_signalled, watch};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -86,12 +86,7 @@ pub(crate) fn open<'py>(
         passages,
         seed,
     };
-    let mut options = wanted.options()?.wait(seconds(wait)?);
-    // In a forked child, the wait is on a thread of the library, which must not call Python. Long
-    // work waits on a thread that sees no signals, and is told to stop.
-    if !twindex::is_forked() {
-        options = options.give_up_if(|| stopped() || signalled());
-    }
+    let mut options = wanted.options()?.wait(seconds(wait)?).give_up_if(stopped);
     if let Some(bytes) = cache_bytes {
         options = options.cache_bytes(bytes);
     }
@@ -109,8 +104,9 @@ pub(crate) fn open<'py>(
 
 #[pymethods]
 impl Index {
-    /// Begins a write transaction. Waits until the one before has ended: at most `wait` seconds if
-    /// that is given, then it raises `BusyError`. With 0 it does not wait.
+    /// Begins a write transaction. Waits until the one before has ended, and for whatever needs the
+    /// index for itself: at most `wait` seconds if that is given, then it raises `BusyError`. With
+    /// 0 it does not wait.
     #[pyo3(signature = (*, wait=None))]
     fn write(&self, py: Python<'_>, wait: Option<f64>) -> PyResult<Transaction> {
         Transaction::begin(py, &self.handle, wait.map(seconds).transpose()?)
@@ -119,6 +115,7 @@ impl Index {
     /// The state after the latest commit. Later commits do not change it.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Snapshot>> {
         let open = self.handle.open(py)?;
+        let _in_use = InUse::new(&self.handle, Arc::clone(&open));
         let index = open.get()?;
         Snapshot::create(py, share(detached(py, || index.snapshot()).map_err(raise)?))
     }

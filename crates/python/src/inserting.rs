@@ -3,11 +3,12 @@
 
 use crate::error::{invalid, raise};
 use crate::handle::{Handle, Held, Shared};
-use crate::process::detached;
+use crate::process::{Own, detached, forked};
 use crate::reader::Reader;
 use crate::row::Kind;
 use crate::rows::Rows;
 use pyo3::prelude::*;
+use std::process;
 use twindex::{
     DEFAULT_MAX_CANDIDATES, Document, Insertion, OnConflict, Outcome, Settings, Sketcher, Snapshot,
     WriteTxn,
@@ -119,7 +120,7 @@ impl Target for WriteTxn {
 pub(crate) struct Committing<'h> {
     handle: &'h Handle,
     every: usize,
-    begun: Option<(WriteTxn, Held, usize)>,
+    begun: Option<(Own<WriteTxn>, Held, usize)>,
 }
 
 impl<'h> Committing<'h> {
@@ -132,6 +133,7 @@ impl<'h> Committing<'h> {
 
     pub(crate) fn commit(&mut self, py: Python<'_>) -> PyResult<()> {
         let Some((txn, held, _)) = self.begun.take() else { return Ok(()) };
+        let txn = txn.take()?;
         let done = detached(py, || txn.commit()).map_err(raise);
         drop(held);
         done
@@ -144,10 +146,10 @@ impl Target for Committing<'_> {
             Some(begun) => begun,
             None => {
                 let (txn, held) = self.handle.begin_write(py, None)?;
-                (txn, held, 0)
+                (Own::new(txn), held, 0)
             }
         };
-        Ok(&mut self.begun.insert(begun).0)
+        self.begun.insert(begun).0.get_mut()
     }
 
     fn inserted(&mut self, py: Python<'_>, documents: usize) -> PyResult<()> {
@@ -182,6 +184,7 @@ pub(crate) fn insert_rows(
     mut told: impl FnMut(String, Outcome) + Send,
 ) -> PyResult<()> {
     let total = rows.total;
+    let own_process = process::id();
     // What feeds the rows must not write to the index meanwhile: it is told so at the first row.
     target.transaction(py)?;
     let mut ready: Vec<Document> = Vec::new();
@@ -193,6 +196,10 @@ pub(crate) fn insert_rows(
             Some(bad) => Err(bad),
             None => py.check_signals().and_then(|()| rows.next(py, making.kind)),
         };
+        // What Python calls may fork. The documents and the transaction are the parent's.
+        if own_process != process::id() {
+            return Err(next.err().unwrap_or_else(forked));
+        }
         let (batch, mut failed) = match next {
             Ok(batch) => (batch, None),
             Err(error) => (None, Some(error)),
@@ -227,6 +234,9 @@ pub(crate) fn insert_rows(
             // An exception is raised when what was read before it is in.
             if let (Some(progress), None) = (progress, &failed) {
                 failed = progress.call1((done, total)).err();
+                if own_process != process::id() {
+                    return Err(failed.unwrap_or_else(forked));
+                }
             }
         }
         match made {

@@ -4,7 +4,7 @@ use crate::arrow::Table;
 use crate::error::raise;
 use crate::handle::{Handle, Shared, share};
 use crate::inserting::{Manner, conflict};
-use crate::process::detached;
+use crate::process::{Own, detached};
 use crate::reader::Reader;
 use crate::results::{Deduplicated, Inserted};
 use crate::waiting::watch;
@@ -36,12 +36,15 @@ pub(crate) fn merge(
     let on_conflict = conflict(on_conflict)?;
     let shared = source(py, other)?;
     let source = shared.get()?;
-    let (mut txn, _held) = handle.begin_write(py, None)?;
+    let (txn, _held) = handle.begin_write(py, None)?;
+    let mut own = Own::new(txn);
+    let txn = own.get_mut()?;
     let work = match attach {
         true => txn.attach(source, on_conflict),
         false => txn.merge(source, on_conflict),
     };
     let Merged { added, replaced, unchanged, skipped, .. } = watch(py, progress, work)?;
+    let txn = own.take()?;
     detached(py, || txn.commit()).map_err(raise)?;
     Ok(Inserted { added, replaced, unchanged, skipped })
 }
@@ -56,13 +59,16 @@ pub(crate) fn deduplicated(
 ) -> PyResult<Table> {
     let shared = source(py, other)?;
     let source = shared.get()?;
-    let (mut txn, _held) = handle.begin_write(py, None)?;
+    let (txn, _held) = handle.begin_write(py, None)?;
+    let mut own = Own::new(txn);
+    let txn = own.get_mut()?;
     let mut done = Deduplicated::default();
     let against = manner.against();
     let insertion = manner.of(txn.insertion(), &against);
     let tell = |id: &str, outcome| done.add(id.to_owned(), outcome);
     watch(py, progress, insertion.merge(source, tell))?;
     let table = done.table()?;
+    let txn = own.take()?;
     detached(py, || txn.commit()).map_err(raise)?;
     Ok(table)
 }

@@ -288,9 +288,10 @@ impl Pairs {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
         let taken = self.stream.try_lock().ok().and_then(|mut stream| stream.take());
-        let Some(stream) = taken else {
+        let Some(mut stream) = taken else {
             return Err(named("ClosedError", "the pairs were taken over before"));
         };
+        stream.get_mut()?;
         stream_capsule(py, PairBatches { stream, schema: pair_schema() })
     }
 

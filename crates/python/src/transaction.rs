@@ -51,12 +51,12 @@ impl Transaction {
         handle: &Arc<Handle>,
         wait: Option<Duration>,
     ) -> PyResult<Self> {
+        let (txn, held) = handle.begin_write(py, wait)?;
         let (sketcher, settings) = {
             let open = handle.open(py)?;
             let index = open.get()?;
             (index.sketcher().clone(), *index.settings())
         };
-        let (txn, held) = handle.begin_write(py, wait)?;
         let begun = Arc::new(Mutex::new(Some(Begun { txn: Own::new(txn), held })));
         let weak: Weak<Mutex<Option<Begun>>> = Arc::downgrade(&begun);
         handle.has_begun(weak);
@@ -71,8 +71,9 @@ impl Transaction {
             Err(TryLockError::WouldBlock) => return Err(in_use()),
         };
         let Begun { txn, held } = begun.as_mut().ok_or_else(ended)?;
+        let txn = txn.get_mut()?;
         held.note_use();
-        work(txn.get_mut()?)
+        work(txn)
     }
 
     fn take(&self) -> PyResult<Option<Begun>> {
@@ -321,7 +322,9 @@ impl Transaction {
             Err(TryLockError::WouldBlock) => {
                 return format!("<twindex.Transaction {path}: in use>");
             }
-            Err(TryLockError::Poisoned(_)) => None,
+            Err(TryLockError::Poisoned(begun)) => {
+                begun.into_inner().as_mut().and_then(|begun| Some(begun.txn.here()?.len()))
+            }
         };
         match documents {
             Some(documents) => format!("<twindex.Transaction {path}: {documents} documents>"),

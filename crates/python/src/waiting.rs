@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
+use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,6 +38,7 @@ pub(crate) fn run<T: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(Tell<'_>) -> twindex::Result<T> + Send,
 ) -> PyResult<T> {
+    let own_process = process::id();
     let progress = progress.map(|callable| callable.clone().unbind());
     let stop = Arc::new(AtomicBool::new(false));
     let (latest, last) = (Mutex::new(None), Mutex::new(None));
@@ -73,8 +75,13 @@ pub(crate) fn run<T: Send>(
             let (done, finished) = channel();
             let (tell, stop_waiting) = (&mut tell, Arc::clone(&stop));
             let worker = thread::Builder::new().spawn_scoped(scope, move || {
-                STOP.set(Some(stop_waiting));
-                let outcome = with_threads(|| work(tell));
+                // In a forked child, the work is on another thread than this one.
+                let outcome = with_threads(|| {
+                    let before = STOP.replace(Some(stop_waiting));
+                    let outcome = work(tell);
+                    STOP.set(before);
+                    outcome
+                });
                 // Its receiver lives as long as this scope.
                 let _ = done.send(());
                 outcome
@@ -88,9 +95,11 @@ pub(crate) fn run<T: Send>(
                     && !worker.is_finished()
                     && let Err(error) = report()
                 {
+                    end_child(own_process, Some(&error));
                     stop.store(true, Ordering::Relaxed);
                     raised = Some(error);
                 }
+                end_child(own_process, None);
                 if worker.is_finished() {
                     break;
                 }
@@ -109,6 +118,21 @@ pub(crate) fn run<T: Send>(
     })
 }
 
+/// Ends a child that was forked by what the progress function called: the thread that works is in
+/// the parent only, and the child would wait for it for ever.
+fn end_child(own_process: u32, raised: Option<&PyErr>) {
+    if own_process == process::id() {
+        return;
+    }
+    Python::attach(|py| {
+        if let Some(raised) = raised {
+            raised.display(py);
+        }
+        let exit = py.import("os").and_then(|os| os.call_method1("_exit", (1,)));
+        exit.map_or_else(|error| error.display(py), drop);
+    });
+}
+
 thread_local! {
     /// Whether the work of this thread shall stop.
     static STOP: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
@@ -117,13 +141,19 @@ thread_local! {
     static SIGNALLED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Whether the work of this thread shall stop waiting. `IndexOptions::give_up_if` takes it.
+/// Whether this thread shall stop waiting for other processes. `IndexOptions::give_up_if` takes it.
+/// A thread that works for another one is told by that one.
 pub(crate) fn stopped() -> bool {
-    STOP.with_borrow(|stop| stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)))
+    let told = STOP.with_borrow(|stop| Some(stop.as_ref()?.load(Ordering::Relaxed)));
+    told.unwrap_or_else(signalled)
 }
 
-/// Whether a signal asks this thread to stop waiting. `IndexOptions::give_up_if` takes it.
-pub(crate) fn signalled() -> bool {
+/// Whether a signal asks this thread to stop waiting. In a forked child, the wait is on a thread of
+/// the library, which must not call Python.
+fn signalled() -> bool {
+    if twindex::is_forked() {
+        return false;
+    }
     match Python::attach(|py| py.check_signals()) {
         Ok(()) => false,
         Err(error) => {

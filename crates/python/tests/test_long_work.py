@@ -357,13 +357,14 @@ def test_a_forked_child_waits_for_no_thread(path: Path) -> None:
         child = os.fork()
         if child == 0:
             # Whether or not the compaction has the index for itself.
-            for call in (lambda: len(index), index.compact, index.close):
-                try:
-                    call()
-                except twindex.ForkError:
-                    continue
+            signal.alarm(30)
+            try:
+                for call in (lambda: len(index), index.compact, index.close):
+                    with pytest.raises(twindex.ForkError):
+                        call()
+                os._exit(0)
+            finally:
                 os._exit(1)
-            os._exit(0)
         statuses.append(os.waitpid(child, 0)[1])
 
     index.compact(progress=progress)
@@ -485,7 +486,7 @@ def test_a_transaction_waits_as_long_as_it_is_told(index: twindex.Index) -> None
         with index.write() as txn:
             txn.insert("a", "text")
             begun.set()
-            end.wait()
+            end.wait(60)
 
     holder = threading.Thread(target=hold)
     holder.start()
@@ -535,6 +536,7 @@ def test_ctrl_c_ends_a_compaction_that_waits_for_readers(path: Path) -> None:
     index.close()
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarm")
 def test_a_signal_that_ends_a_wait_is_raised_at_once(path: Path) -> None:
     class Alarm(Exception):
         pass
@@ -546,11 +548,12 @@ def test_a_signal_that_ends_a_wait_is_raised_at_once(path: Path) -> None:
     holder = twindex.open(path)
     before = signal.signal(signal.SIGALRM, handler)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
         # The last attempt succeeds, as the handler has closed the file.
         with pytest.raises(Alarm):
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
             twindex.open(path, wait=60)
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     with pytest.raises(twindex.NotFoundError):
         twindex.open(path.with_suffix(".none"), mode="w")
@@ -566,10 +569,74 @@ def test_a_forked_child_reads_no_stream_of_its_parent(path: Path) -> None:
     child = os.fork()
     if child == 0:
         try:
+            signal.alarm(30)
             stream.read_all()
         except pa.ArrowException as error:
             os._exit(0 if "before a fork" in str(error) else 2)
-        os._exit(1)
+        finally:
+            os._exit(1)
     assert os.waitpid(child, 0)[1] == 0
     assert stream.read_all().num_rows == 300 * 299 // 2
+    index.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.parametrize("leaves", ["raises", "returns"])
+def test_a_child_forked_while_rows_are_inserted_leaves_the_file_alone(
+    path: Path, leaves: str
+) -> None:
+    program = (
+        "import os, sys, twindex\n"
+        "index = twindex.open(sys.argv[1])\n"
+        "children = []\n"
+        "def progress(done, total):\n"
+        "    if not children:\n"
+        "        child = os.fork()\n"
+        "        if child == 0 and sys.argv[2] == 'raises': sys.exit(7)\n"
+        "        children.append(child)\n"
+        "rows = [(str(n), f'a text {n} of many words {n * n}') for n in range(30000)]\n"
+        "try:\n"
+        "    index.insert_many(rows, progress=progress, commit_every=5000)\n"
+        "except twindex.ForkError:\n"
+        "    sys.exit(7)\n"
+        "assert os.waitpid(children[0], 0)[1] == 7 << 8\n"
+        "index.close()\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(path), leaves], check=True, timeout=120)
+    with twindex.open(path) as index:
+        assert len(index) == 30000 and index.check()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_child_forked_in_long_work_ends(index: twindex.Index) -> None:
+    index.insert_many((str(n), f"a text {n} of many words {n * n}") for n in range(60000))
+    children: list[int] = []
+
+    def progress(done: int, total: int | None) -> None:
+        if not children and done < (total or 0):
+            children.append(os.fork())
+            if children[0] == 0:
+                signal.alarm(30)
+
+    index.clusters(progress=progress)
+    if not children:
+        pytest.skip("the work ended before it was asked how far it is")
+    if children[0] == 0:
+        os._exit(2)
+    assert os.waitpid(children[0], 0)[1] == 1 << 8
+
+
+def test_a_transaction_waits_no_longer_for_a_compaction(path: Path) -> None:
+    index = twindex.open(path, wait=60)
+    index.insert_many(texts(2000, 20))
+    reader = twindex.open(path, mode="r")
+    snapshot = reader.snapshot()
+    other = threading.Thread(target=index.compact)
+    other.start()
+    with pytest.raises(twindex.BusyError, match="in time"):
+        while True:
+            index.write(wait=0.05).abort()
+    snapshot.close()
+    reader.close()
+    other.join()
     index.close()

@@ -160,7 +160,7 @@ impl<'s> Query<'s> {
     /// # let index = twindex::Index::create(folder.path().join("m.twx"))?;
     /// # let mut txn = index.begin_write()?;
     /// for number in 0..100 {
-    ///     txn.insert(format!("copy-{number}"), "one and the same text")?;
+    ///     txn.insert(&format!("copy-{number}"), "one and the same text")?;
     /// }
     /// # txn.commit()?;
     /// let found =

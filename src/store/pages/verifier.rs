@@ -3,6 +3,7 @@
 use crate::store::bytes::schema::Table;
 use crate::store::pages::header::Slot;
 use crate::store::pages::page::{Named, PAGE_BYTES, Page, PageNumber, STORAGE, Shape};
+use crate::threads::is_forked;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -201,9 +202,12 @@ static OPEN: Mutex<OpenFiles> = Mutex::new(Vec::new());
 type OpenFiles = Vec<(PathBuf, Weak<Verifier>)>;
 
 /// The open files, unless they stay locked: a child that was forked while another thread had them
-/// has a copy that nobody ever unlocks. Without them, messages of damage tell less.
+/// has a copy that nobody ever unlocks. Without them, an error of damage tells less.
 fn open_files() -> Option<MutexGuard<'static, OpenFiles>> {
     const PATIENCE: Duration = Duration::from_millis(100);
+    if !is_forked() {
+        return Some(OPEN.lock().unwrap_or_else(PoisonError::into_inner));
+    }
     let begun = Instant::now();
     loop {
         match OPEN.try_lock() {

@@ -65,7 +65,7 @@ fn a_backup_goes_to_a_new_file_in_a_folder_that_is_there() {
     shell.write("taken", "something");
     shell.run("backup i.twx taken").fails_with("taken: already exists");
     shell.run("backup i.twx i.twx").fails_with("i.twx: already exists");
-    shell.run("backup i.twx no/copy.twx").fails_with("no/copy.twx: ");
+    shell.run("backup i.twx no/copy.twx").fails_with("no: creating the index in this folder");
     shell.run("backup no.twx copy.twx").fails_with("no.twx: no such index");
     assert_eq!(shell.read("taken"), b"something");
     assert!(!shell.path("copy.twx").exists());

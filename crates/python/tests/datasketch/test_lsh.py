@@ -361,18 +361,21 @@ def test_a_forked_child_does_not_wait_for_a_thread_of_its_parent() -> None:
     taken, end = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with index._changing:
+        with index._changing.lock:
             taken.set()
-            end.wait()
+            end.wait(60)
 
-    holder = threading.Thread(target=hold)
+    holder = threading.Thread(target=hold, daemon=True)
     holder.start()
     taken.wait()
     child = os.fork()
     if child == 0:
-        signal.alarm(30)
-        index.insert("a", ours.MinHash())
-        os._exit(0 if "a" in index else 1)
+        try:
+            signal.alarm(30)
+            index.insert("a", ours.MinHash())
+            os._exit(0 if "a" in index else 1)
+        finally:
+            os._exit(3)
     assert os.waitpid(child, 0)[1] == 0
     end.set()
     holder.join()

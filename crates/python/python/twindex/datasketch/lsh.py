@@ -176,7 +176,7 @@ class MinHashLSH:
             return
         # What can fail comes before the key is removed.
         pickled, buckets = self._pickled(key), self._cut(minhash)
-        with self._changing:
+        with self._changing.lock:
             if key in self:
                 self.remove(key)
             self._put(pickled, buckets)
@@ -334,13 +334,13 @@ class MinHashLSH:
             self._store.insert(key, minhash, not check_duplication, session, most)
             return
         key, buckets = self._pickled(key), self._cut(minhash)
-        with self._changing:
+        with self._changing.lock:
             if check_duplication and key in self._buckets:
                 raise ValueError("The given key already exists")
             self._put(key, buckets)
 
     def _put(self, key: Any, buckets: list[bytes]) -> None:
-        with self._changing:
+        with self._changing.lock:
             self._buckets.setdefault(key, []).extend(buckets)
             for bucket, table in zip(buckets, self._tables, strict=False):
                 keys = table.get(bucket)
@@ -354,7 +354,7 @@ class MinHashLSH:
             self._store.remove(key, session, 1 if session is None else self._buffer_size)
             return
         key = self._pickled(key)
-        with self._changing:
+        with self._changing.lock:
             if key not in self._buckets:
                 raise ValueError("The given key does not exist")
             for bucket, table in zip(self._buckets[key], self._tables, strict=False):

@@ -182,7 +182,7 @@ class PersistentTable:
     ) -> None:
         """Insert a key, and commit if `most` changes wait for it."""
         name = self._name(key)
-        with self._lock:
+        with self._lock.lock:
             self._index_for(minhash, create=True)
             if not replace and self._has(name):
                 raise ValueError("The given key already exists")
@@ -191,7 +191,7 @@ class PersistentTable:
     def remove(self, key: Hashable, session: object = None, most: int = 1) -> None:
         """Remove a key, and commit if `most` changes wait for it."""
         name = self._name(key)
-        with self._lock:
+        with self._lock.lock:
             if not self._has(name):
                 raise ValueError("The given key does not exist")
             self._change(name, None, session, most)
@@ -216,7 +216,7 @@ class PersistentTable:
 
     def query(self, minhash: Any) -> list[Any]:
         """The keys whose estimated similarity reaches the threshold, most similar first."""
-        with self._lock:
+        with self._lock.lock:
             index = self._index_for(minhash, create=False)
             if index is None:
                 return []
@@ -226,7 +226,7 @@ class PersistentTable:
 
     def commit(self) -> None:
         """Make what is pending durable, all or nothing."""
-        with self._lock:
+        with self._lock.lock:
             if not self._pending or self._index is None:
                 return
             with self._index.write() as transaction:
@@ -239,13 +239,13 @@ class PersistentTable:
 
     def abandon(self, session: object) -> None:
         """Forget what is pending of a session."""
-        with self._lock:
+        with self._lock.lock:
             kept = {n: change for n, change in self._pending.items() if change[1] is not session}
             self._pending = kept
 
     def close(self) -> None:
         """Commit and close the file."""
-        with self._lock:
+        with self._lock.lock:
             try:
                 if not self._closed:
                     self.commit()
@@ -260,17 +260,17 @@ class PersistentTable:
 
     def __contains__(self, key: Hashable) -> bool:
         name = self._name(key)
-        with self._lock:
+        with self._lock.lock:
             return self._has(name)
 
     def __len__(self) -> int:
-        with self._lock:
+        with self._lock.lock:
             index = self._existing()
             self.commit()
             return 0 if index is None else len(index)
 
     def __iter__(self) -> Iterator[Any]:
-        with self._lock:
+        with self._lock.lock:
             index = self._existing()
             self.commit()
             names = [] if index is None else list(index.ids())
