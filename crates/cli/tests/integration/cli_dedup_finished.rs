@@ -147,6 +147,10 @@ fn another_index_that_has_changed_and_standard_input_are_judged_anew() {
     let words = "dedup i.twx in.jsonl --json -o out --removed gone --against other.twx";
     let told = |words: &str| shell.run(words).succeeds().summary()["already_finished"].clone();
     assert_eq!((told(words), told(words)), (false.into(), true.into()));
+    shell.pipe("add same.twx -q -", jsonl(&[("other", "another word")])).succeeds();
+    assert_eq!(shell.read("same.twx").len(), shell.read("other.twx").len());
+    std::fs::copy(shell.path("same.twx"), shell.path("other.twx")).expect("copied");
+    assert_eq!((told(words), told(words)), (false.into(), true.into()));
     shell.pipe("add other.twx -q -", shell.read("in.jsonl")).succeeds();
     assert_eq!(told(words), false);
 

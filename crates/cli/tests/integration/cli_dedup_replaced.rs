@@ -3,7 +3,6 @@
 use crate::cli_dedup_again::{WORDS, begin};
 #[cfg(target_os = "linux")]
 use crate::cli_dedup_finished::{KILLS_AT_RENAME, shards};
-#[cfg(target_os = "linux")]
 use crate::command::Shell;
 #[cfg(target_os = "linux")]
 use crate::support::text;
@@ -289,4 +288,70 @@ fn an_output_keeps_its_permissions() {
         let modes = shell.sh("find out* gone -type f | xargs stat -c %a | sort -u").stdout;
         assert_eq!(modes, "640\n", "{out}");
     }
+}
+
+#[test]
+fn what_was_committed_before_a_failure_is_gone_on_with() {
+    let shell = Shell::new();
+    shell.write("a.csv", "id,text\n1,one text of several words\n");
+    shell.write("b.csv", "id,text,more\n2,another one, quite\n");
+    let words = "dedup i.twx a.csv b.csv -q --batch 1 -o out.csv --removed gone --skip-known";
+    shell.run(words).fails_with("tables with other columns");
+    shell.write("b.csv", "id,text\n2,another quite different text\n");
+    shell.run(words).succeeds();
+    let out = String::from_utf8(shell.read("out.csv")).expect("UTF-8");
+    assert_eq!(out.lines().count(), 3, "{out}");
+}
+
+/// What is empty is nothing to lose.
+#[test]
+fn an_emptied_output_is_replaced_by_what_is_new() {
+    let shell = begin(300);
+    let words = format!("{WORDS} --skip-known");
+    shell.run(&words).succeeds();
+    let whole = shell.read("out");
+    shell.write("out", "");
+    shell.run(&words).succeeds();
+    assert!(shell.read("out").len() < whole.len());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_complete_shard_that_was_changed_before_it_had_its_name_is_not_taken() {
+    let shell = Shell::new();
+    shards(&shell);
+    let words = "dedup i.twx in -q -o out/ --removed gone";
+    killed_at_rename(&shell, words);
+    let partial = shell.read("out/3.jsonl.part");
+    shell.write("out/3.jsonl.part", [&partial[..], b"\n"].concat().split_off(1));
+    shell.run(words).fails_with("out/3.jsonl.part: is not as the interrupted run has left it");
+    shell.write("out/3.jsonl.part", partial);
+    shell.run(words).succeeds();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_killed_run_is_not_completed_from_a_shorter_input() {
+    let shell = Shell::new();
+    shards(&shell);
+    let words = "dedup i.twx in/0.jsonl -q -o out --removed gone --keep max:n";
+    killed_at_rename(&shell, words);
+    let input = String::from_utf8(shell.read("in/0.jsonl")).expect("UTF-8");
+    let shorter: String = input.split_inclusive('\n').take(10).collect();
+    shell.write("in/0.jsonl", shorter);
+    shell.run(words).fails_with("was changed after it was judged");
+    shell.write("in/0.jsonl", input);
+    shell.run(words).succeeds();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn another_standard_input_completes_the_killed_run_and_says_so() {
+    let shell = Shell::new();
+    shards(&shell);
+    killed_at_rename(&shell, "dedup i.twx - -q -o out --removed gone <in/0.jsonl");
+    let other = shell.read("in/1.jsonl");
+    let done = shell.pipe("dedup i.twx - -q -o out --removed gone", other);
+    done.fails_with("standard input was another one and has been read");
+    assert!(!shell.read("out").is_empty());
 }

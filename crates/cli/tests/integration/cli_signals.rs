@@ -298,3 +298,21 @@ fn interrupted_clusters_end_with_an_error() {
     assert_eq!(done.status, 2, "{done:?}");
     assert!(done.stderr.starts_with("twindex: interrupted"), "{}", done.stderr);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_audit_that_nobody_reads_ends_a_run_without_a_file_to_hold_it() {
+    let shell = Shell::new();
+    let record = |n: u64| format!("{{\"id\":\"{n:0>200}\",\"text\":\"the same text again\"}}\n");
+    shell.write("in.jsonl", (0..3_000).map(record).collect::<String>());
+    let ended = |words: &str| {
+        let mut running = shell.start(&format!("dedup i.twx in.jsonl {words}"));
+        running.read_a_line_and_close();
+        running.end()
+    };
+    let done = ended("-q -o /dev/null");
+    assert_eq!(done.status, 2, "{done:?}");
+    assert!(done.stderr.contains("the reader of the output has left"), "{done:?}");
+    let dry = ended("-q --dry-run");
+    assert_eq!((dry.status, dry.stderr.as_str()), (0, ""));
+}

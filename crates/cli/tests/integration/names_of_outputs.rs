@@ -14,6 +14,12 @@ fn records_are_not_written_under_the_name_of_another_format() {
     let shell = shell();
     shell.write("in.tsv", "id\ttext\na\tone text of several words\n");
     shell.write("texts/a.txt", "one text");
+    shell.write("in.fa", ">a\nACGTACGTAC\n");
+    shell.write(
+        "in.warc",
+        "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <a>\r\nContent-Length: 8\r\n\r\n\
+         one text\r\n\r\n",
+    );
     for (input, out, extension) in [
         ("in.jsonl", "out.csv", ".jsonl"),
         ("in.jsonl", "out.TSV", ".jsonl"),
@@ -25,6 +31,8 @@ fn records_are_not_written_under_the_name_of_another_format() {
         ("in.tsv", "out.csv", ".tsv"),
         ("texts", "out.jsonl", ".txt"),
         ("--format lines in.csv", "out.jsonl", ".txt"),
+        ("--shingle kmer:5 --per-record in.fa", "out.csv", ".fa"),
+        ("in.warc", "out.jsonl", ".warc"),
     ] {
         let done = shell.run(&format!("dedup i.twx {input} -o {out}"));
         done.fails_with(&format!("{out}: its name says another format;"));
@@ -161,4 +169,36 @@ fn no_output_replaces_an_index() {
         assert!(done.status == 2 && done.stderr.contains("is an index"), "{command}: {done:?}");
         assert!(shell.read("j.twx") == other, "{command}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn results_are_written_through_a_link() {
+    let shell = shell();
+    shell.run("add i.twx -q in.jsonl").succeeds();
+    shell.write("target", "");
+    std::os::unix::fs::symlink("target", shell.path("link")).expect("a link");
+    shell.run("list i.twx -o link").succeeds();
+    assert!(shell.path("link").is_symlink());
+    let only_owner = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(shell.path("target"), only_owner).expect("permissions");
+    shell.run("list i.twx -o link").succeeds();
+    let found = shell.path("target").metadata().expect("it is there").permissions();
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&found) & 0o777, 0o600);
+    assert_eq!(shell.read("target"), b"{\"id\":\"a\"}\n{\"id\":\"b\"}\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_in_shared_memory_is_a_file_and_a_pipe_by_its_number_a_stream() {
+    let shell = shell();
+    let folder = tempfile::tempdir_in("/dev/shm").expect("a folder");
+    let out = folder.path().join("out");
+    let words = format!("dedup i.twx in.jsonl --json -o {}", out.display());
+    for finished in [false, true] {
+        assert_eq!(shell.run(&words).succeeds().summary()["already_finished"], finished);
+    }
+    assert_eq!(std::fs::read(out).expect("a file"), shell.read("in.jsonl"));
+    let piped = "$TWINDEX dedup j.twx in.jsonl -q -o /proc/self/fd/3 3>&1 >gone | cat";
+    assert_eq!(shell.sh(piped).succeeds().stdout.as_bytes(), shell.read("in.jsonl"));
 }

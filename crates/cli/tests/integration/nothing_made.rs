@@ -124,3 +124,19 @@ fn numbers_are_checked_before_they_are_compared_with_those_of_an_index() {
     assert!(done.stderr.contains("tip: 82.5% as a number is 0.825\n"), "{done:?}");
     shell.run("add g.twx good.jsonl --lanes 100").fails_with("expected 64, 128, 256 or 512");
 }
+
+#[test]
+fn an_empty_input_has_no_record_to_prefer_and_is_no_failure() {
+    let shell = files();
+    shell.write("empty.jsonl", "");
+    shell.run("dedup x.twx -q empty.jsonl -o out --removed gone --keep max:n").succeeds();
+    assert!(shell.read("out").is_empty());
+}
+
+#[test]
+fn a_merge_of_indexes_with_other_settings_makes_nothing() {
+    let shell = files();
+    let none: [&str; 0] = [];
+    shell.run("add x.twx -q good.jsonl").succeeds();
+    assert_eq!(made_by_failing(&shell, "merge new.twx x.twx g.twx", ""), none);
+}

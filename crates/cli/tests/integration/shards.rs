@@ -4,7 +4,7 @@
 use crate::columns::{arrow_file, arrow_stream, documents, parquet, table};
 use crate::command::{Shell, jsonl, number_from, report};
 use crate::packing::Packing;
-use crate::support::Random;
+use crate::support::{Random, text};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
@@ -304,4 +304,24 @@ fn what_has_no_place_in_a_folder_of_shards_is_refused_before_anything_is_made() 
     assert_eq!(shell.names(), before);
     shell.run("dedup i.twx in/a.jsonl in/rows.csv -o out/ -q --removed gone.jsonl").succeeds();
     assert_eq!(files(&shell, "out").into_keys().collect::<Vec<_>>(), ["a.jsonl", "rows.csv"]);
+}
+
+#[test]
+fn a_refused_run_leaves_nothing_of_the_shards_that_it_has_written() {
+    let shell = Shell::new();
+    let lines = |family: u64, ids: std::ops::Range<u64>| -> String {
+        ids.map(|n| jsonl(&[(&format!("r{n}"), &text(family + n, 0, 30))])).collect()
+    };
+    shell.pipe("add i.twx -q -", lines(0, 0..40)).succeeds();
+    shell.write("in/a.jsonl", lines(1_000, 100..110));
+    shell.write("in/b.parquet", parquet(&table(&documents(3)), 50));
+    shell.write("in/c.jsonl", lines(2_000, 0..40));
+    shell.run("dedup i.twx in -q -o out/ --removed gone").fails_with("--replace-most");
+    assert!(files(&shell, "out").is_empty(), "{:?}", files(&shell, "out").keys());
+    assert!(!shell.path("gone.part").exists());
+    shell.run("dedup i.twx in -q -o out/ --removed gone --replace-most").succeeds();
+    assert_eq!(
+        files(&shell, "out").into_keys().collect::<Vec<_>>(),
+        ["a.jsonl", "b.parquet", "c.jsonl"]
+    );
 }
