@@ -43,6 +43,8 @@ fn a_missing_field_is_named() {
     one_bad_of_three(&shell, "in.jsonl", "in.jsonl:2", "no field `text`");
     let shell = between_good_records(b"{\"text\":\"t\"}");
     one_bad_of_three(&shell, "--id-field id in.jsonl", "in.jsonl:2", "no field `id`");
+    let done = shell.pipe("add piped.twx --id-field id -", shell.read("in.jsonl"));
+    assert!(done.status == 2 && done.stderr.contains("no field `id`"), "{done:?}");
 }
 
 #[test]

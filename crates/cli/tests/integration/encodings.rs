@@ -68,6 +68,9 @@ fn texts_in_other_encodings_are_the_same_texts() {
     shell.write("records", utf16(&jsonl(&[("r", "of a text")]), b"\xFF\xFE", true));
     shell.run("add i.twx -q --store-text --encoding utf-16 records").succeeds();
     assert_eq!(text_of(&shell, "r"), "of a text");
+    shell.write("picture", b"RIFF\0\x01\0\0WEBP");
+    let done = shell.run("add i.twx --encoding latin1 picture");
+    assert!(done.status == 2 && done.stderr.contains("a RIFF file"), "{done:?}");
     let done = shell.run("add i.twx --encoding iso-2022-kr a.txt");
     assert!(done.stderr.contains("the name of an encoding"), "{done:?}");
     let done = shell.run("add i.twx --encoding klingon a.txt");
@@ -123,4 +126,24 @@ fn a_stream_without_ids_says_so_once() {
         let done = shell.pipe(words, lines.clone()).succeeds();
         assert!(!done.stderr.contains("numbered #1"), "{words}: {done:?}");
     }
+}
+
+#[test]
+fn an_archive_names_its_encodings_and_codings_itself() {
+    let shell = Shell::new();
+    let http = "Content-Type: application/http\r\n";
+    let packed = "HTTP/1.1 200 OK\r\nContent-Type: image/svg\r\nContent-Encoding: gzip\r\n\r\n..";
+    let page = "HTTP/1.1 200 OK\r\nContent-Type: application/xhtml+xml\r\n\r\n<p>Grüße</p>";
+    let archive =
+        record("response", "image", http, packed) + &record("response", "page", http, page);
+    shell.write("in.warc", archive);
+    let most = page.len();
+    let add =
+        format!("add i.twx --json --store-text --encoding latin1 --max-record {most} in.warc");
+    assert_eq!(shell.run(&add).succeeds().counted("added"), 1);
+    assert_eq!(text_of(&shell, "page"), "<p>Grüße</p>");
+    let done = shell.run(&add.replace(&most.to_string(), &(most - 1).to_string()));
+    assert!(done.status == 2 && done.stderr.contains("in.warc:2: longer than"), "{done:?}");
+    let weighted = shell.run("add w.twx --weighted in.warc");
+    assert!(weighted.status == 2 && weighted.stderr.contains("has no weights"), "{weighted:?}");
 }

@@ -160,3 +160,9 @@ fn rows_that_end_in_a_carriage_return_have_lines_of_their_own() {
         assert_eq!(ids.column(0), ["t.csv:2", "t.csv:3", "t.csv:5"], "{end:?}");
     }
 }
+
+#[test]
+fn one_column_can_be_both_the_id_and_the_text() {
+    let done = added(&Shell::new(), "key,text\n1,one text\n2,another\n", "--id-field text");
+    assert_eq!((done.status, done.counted("added"), done.counted("empty")), (0, 2, 0), "{done:?}");
+}
