@@ -206,6 +206,11 @@ fn options_of_one_way_are_refused_with_another() {
         ("screen prints.twx in.jsonl -o out", "stores no texts"),
         ("screen none.twx in.jsonl -o out", "none.twx"),
         ("screen prints.twx in.jsonl -o out --max-overlap 2", "from 0 to 1"),
+        ("screen prints.twx in.jsonl -o out --remove nothing --max-overlap 0.5", "nothing none"),
+        (
+            "screen prints.twx in.jsonl -o out --remove nothing --annotate text",
+            "is the field of the text",
+        ),
     ] {
         shell.run(words).fails_with(message);
     }
@@ -273,6 +278,19 @@ fn a_corpus_is_screened_against_an_exam() {
     let broken = shell.run("screen exam.twx broken.jsonl -o b.jsonl");
     assert!(broken.status == 2 && broken.stderr.contains("broken.jsonl:2"), "{broken:?}");
     assert_eq!(kept("b.jsonl"), ["new"]);
+    shell.write("worse.jsonl", "{\"id\":\n");
+    let worse = shell.run("screen exam.twx worse.jsonl -o w.jsonl");
+    assert!(worse.status == 2 && worse.stderr.contains("worse.jsonl:1"), "{worse:?}");
+    assert!(!shell.path("w.jsonl").exists(), "no record was good");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_a_list_of_paths_cannot_hold_is_a_bad_record() {
+    let (shell, _) = exam("--passages 40");
+    shell.write("texts/one\ntwo.txt", "a text");
+    let texts = shell.run("screen exam.twx texts -o t.txt");
+    assert!(texts.status == 2 && texts.stderr.contains("its name holds a line break"), "{texts:?}");
 }
 
 #[test]

@@ -70,6 +70,8 @@ fn a_file_that_is_no_index_is_not_repaired() {
     shell.write("text.twx", "some text");
     shell.run("check text.twx --repair").fails_with("text.twx: not a twindex index");
     assert_eq!(shell.read("text.twx"), b"some text");
+    shell.run("check text.twx --repair --lost gone").fails_with("text.twx: not a twindex index");
+    assert_eq!(shell.names(), ["text.twx"], "no list is begun");
 }
 
 /// The leaf page that holds these bytes, as they were written last.

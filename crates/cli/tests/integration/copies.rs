@@ -272,6 +272,12 @@ fn an_export_that_is_cut_short_is_an_error_at_the_end() {
     assert!(done.stderr.contains("standard input:41: EOF"), "{done:?}");
     let done = shell.pipe("import new.twx -q", export.clone() + lines[2]);
     done.fails_with("names 58 documents, it has 59");
+    let longest = lines[1..].iter().map(|line| line.len() - 1).max().expect("a line");
+    let import = format!("import exact.twx -q --max-record {longest}");
+    shell.pipe(&import, export.clone()).succeeds();
+    let done =
+        shell.pipe(&import.replace(&longest.to_string(), &(longest - 1).to_string()), export);
+    assert!(done.status == 2 && done.stderr.contains("longer than"), "{done:?}");
 }
 
 #[test]

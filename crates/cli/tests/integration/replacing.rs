@@ -116,3 +116,16 @@ fn a_refused_deduplication_loses_nothing_that_it_had_kept() {
         shell.assert_clean();
     }
 }
+
+#[test]
+fn an_attached_index_is_held_to_what_the_destination_had_before() {
+    let shell = Shell::new();
+    shell.pipe("add i.twx -q -", records(0..100)).succeeds();
+    shell.pipe("add j.twx -q -", records(1_000..1_100)).succeeds();
+    // What comes twice in one merge replaces nothing that was there before.
+    let both = shell.run("merge new.twx i.twx j.twx --attach --json").succeeds();
+    assert_eq!((both.counted("added"), both.counted("replaced")), (100, 100));
+    let conflicts = shell.run("merge i.twx j.twx --attach --on-conflict error --json");
+    assert_eq!((conflicts.status, conflicts.counted("failed")), (2, 100), "{conflicts:?}");
+    assert!(conflicts.stderr.contains("j.twx: 100 documents left out"), "{conflicts:?}");
+}
