@@ -191,6 +191,9 @@ fn results_are_written_through_a_link() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_in_shared_memory_is_a_file_and_a_pipe_by_its_number_a_stream() {
+    if !std::path::Path::new("/dev/shm").is_dir() {
+        return;
+    }
     let shell = shell();
     let folder = tempfile::tempdir_in("/dev/shm").expect("a folder");
     let out = folder.path().join("out");
