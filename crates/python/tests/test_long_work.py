@@ -289,7 +289,7 @@ def test_closing_and_compacting_wait_for_calls_of_other_threads(path: Path) -> N
 
 
 def test_calls_that_wait_for_an_index_learn_that_it_was_closed(path: Path) -> None:
-    for _ in range(100):
+    for _ in range(40):
         index = twindex.open(path)
         index.insert_many(texts(20, 20))
         closed: list[bool] = []
