@@ -8,23 +8,14 @@ use crate::store::bytes::schema::posting_key;
 use crate::store::care::check::check;
 use crate::store::engine::Engine;
 use crate::store::progress::unwatched;
-use crate::store::settings::{PassageRequest, SettingsRequest};
-use crate::store::sim::testing::{TUNING, insert, open};
+use crate::store::settings::SettingsRequest;
+use crate::store::sim::testing::{TUNING, filled_with_passages, open};
 use tempfile::TempDir;
 
 /// Two runs of 50 documents with texts and fingerprints, and a tail of 20. One is removed.
 fn index() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let settings = SettingsRequest {
-        lanes: Some(64),
-        store_text: Some(true),
-        passages: Some(PassageRequest::Usual),
-        ..SettingsRequest::default()
-    };
-    let settings = settings.resolve().expect("valid settings");
-    Engine::create(&folder.path().join("x.twx"), &settings).expect("created");
-    let engine = open(&folder);
-    insert(&engine, 0..120);
+    let engine = filled_with_passages(&folder, 120);
     let mut writer = engine.write().expect("begun");
     assert!(writer.remove("5").expect("removed"));
     writer.commit().expect("committed");

@@ -8,16 +8,16 @@ use crate::hash::TextHash;
 use crate::params::MAX_ID_BYTES;
 use crate::store::bytes::chunk::{Chunk, ChunkBuilder, Entry};
 use crate::store::bytes::codec::{seal, unseal};
-use crate::store::bytes::record::{Counters, DocumentRecord, RunRow};
+use crate::store::bytes::record::{DocumentRecord, RunRow};
 use crate::store::bytes::schema::{
-    DEAD, DOCUMENTS, FENCES, META, POSTINGS, RUNS, RunNo, SIGNATURES, STATE_ROW, TEXTS,
-    Table as RowTable, posting_key,
+    DEAD, DOCUMENTS, FENCES, META, POSTINGS, RUNS, RunNo, SIGNATURES, TEXTS, Table as RowTable,
+    posting_key,
 };
 use crate::store::bytes::texts::encode_text;
 use crate::store::engine::Engine;
 use crate::store::runs::tombstones::Tombstones;
 use crate::store::settings::SettingsRequest;
-use crate::store::sim::testing::{TUNING, filled, filled_with_texts};
+use crate::store::sim::testing::{TUNING, change_counters, filled, filled_with_texts};
 use redb::{Database, Table, WriteTransaction};
 use tempfile::TempDir;
 
@@ -141,14 +141,6 @@ fn take_rows(txn: &WriteTransaction, doc: u32) -> [Vec<u8>; 2] {
         let row = table.remove(doc).expect("removed").expect("there");
         unseal(row.value(), name, u64::from(doc)).expect("whole").to_vec()
     })
-}
-
-fn change_counters(txn: &WriteTransaction, change: impl FnOnce(&mut Counters)) {
-    let mut meta = txn.open_table(META).expect("a table");
-    let row = meta.get(STATE_ROW).expect("readable").expect("there").value().to_vec();
-    let mut counters = Counters::decode(&row).expect("whole");
-    change(&mut counters);
-    meta.insert(STATE_ROW, &counters.encode()[..]).expect("written");
 }
 
 #[test]

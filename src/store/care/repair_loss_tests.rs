@@ -5,17 +5,8 @@ use crate::hash::TextHash;
 use crate::store::bytes::codec::{seal, unseal};
 use crate::store::bytes::schema::{CLUSTERS, CLUSTERS_ROW, FINGERPRINTS};
 use crate::store::document::Document;
-use crate::store::settings::PassageRequest;
-use crate::store::sim::testing::{insert, insert_into, leaves_of};
+use crate::store::sim::testing::{change_counters, filled_with_passages, insert_into, leaves_of};
 use redb::TableDefinition;
-
-fn change_counters(txn: &WriteTransaction, change: impl FnOnce(&mut Counters)) {
-    let mut meta = txn.open_table(META).expect("a table");
-    let row = meta.get(STATE_ROW).expect("readable").expect("there").value().to_vec();
-    let mut counters = Counters::decode(&row).expect("whole");
-    change(&mut counters);
-    meta.insert(STATE_ROW, &counters.encode()[..]).expect("written");
-}
 
 fn damage_counters(txn: &WriteTransaction) {
     let mut meta = txn.open_table(META).expect("a table");
@@ -214,15 +205,7 @@ fn a_document_with_a_damaged_text_or_without_sound_fingerprints_is_lost() {
     ];
     for (number, damage) in damages.into_iter().enumerate() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let settings = SettingsRequest {
-            lanes: Some(64),
-            store_text: Some(true),
-            passages: Some(PassageRequest::Usual),
-            ..SettingsRequest::default()
-        };
-        let settings = settings.resolve().expect("valid settings");
-        Engine::create(&path(&folder), &settings).expect("created");
-        insert(&open(&folder), 0..60);
+        drop(filled_with_passages(&folder, 60));
         let repair = repaired_after(&folder, damage);
         assert_eq!((repair.documents, repair.lost), (59, 1), "damage {number}");
         assert_eq!(repair.lost_ids, ["7"], "damage {number}");

@@ -1,12 +1,20 @@
 //! Small indexes for the tests of this layer. They flush and merge early.
 
 use crate::hash::TextHash;
+#[cfg(test)]
+use crate::store::bytes::record::Counters;
+#[cfg(test)]
+use crate::store::bytes::schema::{META, STATE_ROW};
 use crate::store::document::{Document, Kind};
 use crate::store::engine::Engine;
+#[cfg(test)]
+use crate::store::settings::PassageRequest;
 use crate::store::settings::SettingsRequest;
 use crate::store::tuning::Tuning;
 use crate::store::write::writer::Writer;
 use crate::text::Content;
+#[cfg(test)]
+use redb::{ReadableTable, WriteTransaction};
 use std::ops::Range;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -26,11 +34,7 @@ pub(crate) fn open(folder: &TempDir) -> Arc<Engine> {
 /// An index of `count` documents, of which every fifth is removed. Each 50 of them are a run, and
 /// the rest is the tail.
 pub(crate) fn filled(folder: &TempDir, count: u32) -> Arc<Engine> {
-    let settings = SettingsRequest { lanes: Some(64), ..SettingsRequest::default() };
-    let settings = settings.resolve().expect("valid settings");
-    Engine::create(&folder.path().join("x.twx"), &settings).expect("created");
-    let engine = open(folder);
-    insert(&engine, 0..count);
+    let engine = filled_with(folder, count, &small());
     let mut writer = engine.write().expect("begun");
     for number in (0..count).step_by(5) {
         assert!(writer.remove(&number.to_string()).expect("removed"));
@@ -42,13 +46,39 @@ pub(crate) fn filled(folder: &TempDir, count: u32) -> Arc<Engine> {
 /// An index of `count` documents with their texts.
 #[cfg(test)]
 pub(crate) fn filled_with_texts(folder: &TempDir, count: u32) -> Arc<Engine> {
-    let settings =
-        SettingsRequest { lanes: Some(64), store_text: Some(true), ..SettingsRequest::default() };
+    filled_with(folder, count, &SettingsRequest { store_text: Some(true), ..small() })
+}
+
+/// An index of `count` documents with their texts and fingerprints.
+#[cfg(test)]
+pub(crate) fn filled_with_passages(folder: &TempDir, count: u32) -> Arc<Engine> {
+    let passages = Some(PassageRequest::Usual);
+    let settings = SettingsRequest { store_text: Some(true), passages, ..small() };
+    filled_with(folder, count, &settings)
+}
+
+/// Few lanes, so that the tests are quick.
+fn small() -> SettingsRequest {
+    SettingsRequest { lanes: Some(64), ..SettingsRequest::default() }
+}
+
+/// An index of `count` documents with these settings.
+fn filled_with(folder: &TempDir, count: u32, settings: &SettingsRequest) -> Arc<Engine> {
     let settings = settings.resolve().expect("valid settings");
     Engine::create(&folder.path().join("x.twx"), &settings).expect("created");
     let engine = open(folder);
     insert(&engine, 0..count);
     engine
+}
+
+/// Changes the counters of a file.
+#[cfg(test)]
+pub(crate) fn change_counters(txn: &WriteTransaction, change: impl FnOnce(&mut Counters)) {
+    let mut meta = txn.open_table(META).expect("a table");
+    let row = meta.get(STATE_ROW).expect("readable").expect("there").value().to_vec();
+    let mut counters = Counters::decode(&row).expect("whole");
+    change(&mut counters);
+    meta.insert(STATE_ROW, &counters.encode()[..]).expect("written");
 }
 
 /// Inserts documents in commits of 50, each of which becomes a run.
