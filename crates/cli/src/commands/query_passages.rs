@@ -59,19 +59,17 @@ pub(super) struct Totals {
 impl SharedPassages {
     /// Builds a query with these options.
     fn query(&self) -> PassageQuery<'_> {
-        let query = self.snapshot.passages();
-        let query = match self.top {
-            Some(count) => query.limit(count),
-            None => query,
-        };
-        let query = match self.max_candidates {
-            Some(most) => query.max_candidates(most),
-            None => query,
-        };
-        match self.threshold {
-            Some(share) => query.threshold(share),
-            None => query,
+        let mut query = self.snapshot.passages();
+        if let Some(count) = self.top {
+            query = query.limit(count);
         }
+        if let Some(most) = self.max_candidates {
+            query = query.max_candidates(most);
+        }
+        if let Some(share) = self.threshold {
+            query = query.threshold(share);
+        }
+        query
     }
 
     /// Whether texts are compared, not fingerprints.

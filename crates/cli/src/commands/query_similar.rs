@@ -50,25 +50,23 @@ pub(super) struct Totals {
 impl SimilarDocuments {
     /// Builds a query with these options.
     fn query(&self) -> twindex::Query<'_> {
-        let query = self
+        let mut query = self
             .snapshot
             .query()
             .scan(self.scan)
             .estimate(self.estimate)
             .containment(self.containment)
             .confidence(self.confidence);
-        let query = match self.top {
-            Some(count) => query.top(count),
-            None => query,
-        };
-        let query = match self.max_candidates {
-            Some(most) => query.max_candidates(most),
-            None => query,
-        };
-        match self.threshold {
-            Some(threshold) => query.threshold(threshold),
-            None => query,
+        if let Some(count) = self.top {
+            query = query.top(count);
         }
+        if let Some(most) = self.max_candidates {
+            query = query.max_candidates(most);
+        }
+        if let Some(threshold) = self.threshold {
+            query = query.threshold(threshold);
+        }
+        query
     }
 
     /// The width of the k-mers, if the index has k-mer shingles.
