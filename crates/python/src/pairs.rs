@@ -27,6 +27,10 @@ const BLOCK: usize = 1024;
 /// The time between two looks at signals.
 const TICK: Duration = Duration::from_millis(50);
 
+/// How long results are taken before other threads of Python get their turn: the interval after
+/// which Python itself switches threads, unless a program sets another.
+const TURN: Duration = Duration::from_millis(5);
+
 /// How long the end of a thread is waited for.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -44,6 +48,8 @@ struct Stream<T> {
     blocks: Receiver<Block<T>>,
     thread: JoinHandle<()>,
     ready: VecDeque<T>,
+    /// When other threads of Python last had their turn.
+    turn: Instant,
     ended: bool,
 }
 
@@ -67,7 +73,7 @@ impl<T: Send + 'static> Stream<T> {
             .name("twindex".to_owned())
             .spawn(work)
             .map_err(|error| named("StorageError", format!("no thread: {error}")))?;
-        Ok(Self { blocks, thread, ready: VecDeque::new(), ended: false })
+        Ok(Self { blocks, thread, ready: VecDeque::new(), turn: Instant::now(), ended: false })
     }
 
     /// The next result, or why there is none. Waits for it as long as it takes.
@@ -90,20 +96,27 @@ impl<T: Send + 'static> Stream<T> {
         self.ready.pop_front().map(Ok)
     }
 
+    /// Waits for the next block. A loop in C, such as that of `list`, lets no other thread of Python
+    /// run, so this does from time to time.
+    fn receive(&mut self, py: Python<'_>) -> Result<Block<T>, RecvTimeoutError> {
+        if self.turn.elapsed() < TURN
+            && let Ok(block) = self.blocks.try_recv()
+        {
+            return Ok(block);
+        }
+        let blocks = Mutex::new(&mut self.blocks);
+        let received = py.detach(|| {
+            let blocks = blocks.lock().unwrap_or_else(PoisonError::into_inner);
+            blocks.recv_timeout(TICK)
+        });
+        self.turn = Instant::now();
+        received
+    }
+
     /// The next result, for Python.
     fn next(&mut self, py: Python<'_>) -> PyResult<Option<T>> {
         while self.ready.is_empty() {
-            let received = match self.blocks.try_recv() {
-                Ok(block) => Ok(block),
-                Err(_) => {
-                    let blocks = Mutex::new(&mut self.blocks);
-                    py.detach(|| {
-                        let blocks = blocks.lock().unwrap_or_else(PoisonError::into_inner);
-                        blocks.recv_timeout(TICK)
-                    })
-                }
-            };
-            match received {
+            match self.receive(py) {
                 Ok(Block::Some(block)) => {
                     self.ready.extend(block);
                     // A loop in C, such as that of `list`, looks at no signals itself.

@@ -402,6 +402,28 @@ def test_ctrl_c_ends_a_list_of_pairs(path: Path) -> None:
     index.close()
 
 
+def test_other_threads_run_while_a_list_of_pairs_is_made(path: Path) -> None:
+    words = "the quick brown fox jumps over the lazy dog and then runs away into the dark forest "
+    index = twindex.open(path, threshold=0.5)
+    index.insert_many((str(k), f"{words}{words}{k}") for k in range(1500))
+    turns, ended = [time.perf_counter()], threading.Event()
+
+    def take_turns() -> None:
+        while not ended.wait(0.01):
+            turns.append(time.perf_counter())
+
+    thread = threading.Thread(target=take_turns)
+    thread.start()
+    start = time.perf_counter()
+    pairs = len(list(index.pairs()))
+    took = time.perf_counter() - start
+    ended.set()
+    thread.join()
+    waits = [later - earlier for earlier, later in itertools.pairwise(turns)]
+    assert pairs > 1_000_000 and max(waits) < took / 3
+    index.close()
+
+
 def test_closing_undoes_a_transaction_of_this_thread(path: Path) -> None:
     with pytest.raises(ZeroDivisionError), twindex.open(path) as index:
         txn = index.write()
