@@ -17,7 +17,7 @@ use crate::text::Content;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 /// An index that is open for reading and writing. Other processes can read it meanwhile.
 ///
@@ -140,9 +140,10 @@ impl Index {
     /// - The new thread waits for ever if it calls `begin_write` first.
     ///
     /// A program that moves transactions between threads should use
-    /// [`try_begin_write`](Self::try_begin_write), which never waits. So should tasks of the global
-    /// pool of rayon: the transaction shares its work with that pool, and waits for ever if all
-    /// threads of the pool wait for the transaction.
+    /// [`try_begin_write`](Self::try_begin_write), which never waits, or
+    /// [`begin_write_within`](Self::begin_write_within). So should tasks of the global pool of
+    /// rayon: the transaction shares its work with that pool, and waits for ever if all threads of
+    /// the pool wait for the transaction.
     ///
     /// # Errors
     ///
@@ -151,6 +152,39 @@ impl Index {
     /// an earlier commit may have told.
     pub fn begin_write(&self) -> Result<WriteTxn> {
         Ok(WriteTxn::new(self.engine.write()?, Arc::clone(&self.sketcher)))
+    }
+
+    /// Starts a write transaction like [`begin_write`](Self::begin_write), but waits at most for
+    /// this time. Returns `None` if the current transaction has not ended by then.
+    ///
+    /// Transactions of other processes are not waited for here: an index that is open to be written
+    /// keeps other writers out. How long opening waits for them is
+    /// [`IndexOptions::wait`](crate::IndexOptions::wait).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// # fn main() -> twindex::Result<()> {
+    /// # let folder = tempfile::tempdir().expect("a temporary folder");
+    /// # let index = twindex::Index::create(folder.path().join("t.twx"))?;
+    /// match index.begin_write_within(Duration::from_secs(5))? {
+    ///     Some(txn) => txn.commit()?,
+    ///     None => println!("another thread has been writing for five seconds"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`begin_write`](Self::begin_write).
+    pub fn begin_write_within(&self, wait: Duration) -> Result<Option<WriteTxn>> {
+        // A time that no clock can tell never comes.
+        let Some(deadline) = Instant::now().checked_add(wait) else {
+            return self.begin_write().map(Some);
+        };
+        let writer = self.engine.write_until(deadline)?;
+        Ok(writer.map(|writer| WriteTxn::new(writer, Arc::clone(&self.sketcher))))
     }
 
     /// Starts a write transaction without waiting. Returns `None` if there already is one, on this

@@ -1,8 +1,9 @@
 //! Isolation: which changes snapshots, transactions and threads see.
 
 use crate::support::{Place, all_ids, assert_clean, text, tiny};
+use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use twindex::{Error, Index, Inserted, Outcome, ReadOnlyIndex, Snapshot};
 
 fn fill(index: &Index, ids: std::ops::Range<u64>) {
@@ -92,8 +93,34 @@ fn a_second_write_transaction_of_one_thread_is_an_error() {
     let index = Index::create(place.index()).expect("created");
     let txn = index.begin_write().expect("begun");
     assert!(matches!(index.begin_write().map(|_| ()), Err(Error::WriteInProgress)));
+    let hour = Duration::from_secs(3600);
+    assert!(matches!(index.begin_write_within(hour).map(|_| ()), Err(Error::WriteInProgress)));
     drop(txn);
     assert!(index.begin_write().is_ok());
+}
+
+#[test]
+fn a_wait_for_a_write_transaction_ends_with_its_time_or_the_transaction() {
+    let place = Place::new();
+    let index = Index::create(place.index()).expect("created");
+    let (short, long) = (Duration::from_millis(20), Duration::MAX);
+    let (began, ends) = channel();
+    thread::scope(|scope| {
+        let index = &index;
+        scope.spawn(move || {
+            let txn = index.begin_write().expect("begun");
+            began.send(()).expect("a receiver");
+            thread::sleep(10 * short);
+            drop(txn);
+        });
+        ends.recv().expect("a sender");
+        let start = Instant::now();
+        assert!(index.begin_write_within(Duration::ZERO).expect("no error").is_none());
+        assert!(index.begin_write_within(short).expect("no error").is_none());
+        assert!(start.elapsed() >= short);
+        assert!(index.begin_write_within(long).expect("no error").is_some());
+    });
+    assert!(index.begin_write_within(Duration::ZERO).expect("no error").is_some());
 }
 
 #[test]
@@ -227,7 +254,7 @@ fn opening_waits_for_the_requested_time() {
     let place = Place::new();
     let index = Index::create(place.index()).expect("created");
     let options = Index::options().wait(Duration::from_millis(200));
-    let start = std::time::Instant::now();
+    let start = Instant::now();
     assert!(matches!(options.open(place.index()), Err(Error::Locked { .. })));
     assert!(matches!(options.open_or_create(place.index()), Err(Error::Locked { .. })));
     assert!(start.elapsed() >= Duration::from_millis(400));
@@ -281,7 +308,7 @@ fn many_snapshots_of_a_pool_beside_a_writer_do_not_wait_for_each_other() {
     fill(&index, 0..1_000);
     // A reader of another handle follows the commits as one of another process does.
     let reader = ReadOnlyIndex::open(place.index()).expect("opened");
-    let (sender, receiver) = std::sync::mpsc::channel();
+    let (sender, receiver) = channel();
     let asked = thread::spawn(move || {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().expect("a pool");
         for round in 1..20 {

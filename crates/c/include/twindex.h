@@ -654,6 +654,15 @@ twindex_status twindex_txn_begin(const twindex_index *index,
                                  twindex_txn **txn,
                                  twindex_error *error);
 
+// Begins a write transaction like `twindex_txn_begin`, but waits at most `wait_ms` milliseconds for
+// the one before to end. After that it returns TWINDEX_BUSY.
+//
+// Ownership: the caller frees `*txn` with twindex_txn_free. It is null after an error.
+twindex_status twindex_txn_begin_within(const twindex_index *index,
+                                        uint32_t wait_ms,
+                                        twindex_txn **txn,
+                                        twindex_error *error);
+
 // Inserts a document, or replaces the one with the same id. A text is UTF-8 and may hold NULs; an
 // id has 1 to 4,096 bytes. `outcome` may be null.
 //

@@ -17,7 +17,8 @@ use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::{Mutex, TryLockError};
-use twindex::{Content, Document, Inserted, Outcome, Settings, Sketcher, WriteTxn};
+use std::time::Duration;
+use twindex::{Content, Document, Index, Inserted, Outcome, Settings, Sketcher, WriteTxn};
 
 /// A write transaction. An index has one at a time. Nobody else sees its changes before the commit.
 ///
@@ -147,25 +148,51 @@ pub extern "C" fn twindex_txn_begin(
     call(error, || {
         let place = place(txn, "txn")?;
         let waits = flag("wait", wait)?;
-        let writing = needed(index, "index")?.opened(|opened| {
-            let index = opened.writing()?;
-            let txn = match waits {
-                false => index.try_begin_write()?.ok_or_else(|| {
-                    Failure::busy("another write transaction is in use; try again, or wait")
-                })?,
-                true => index.begin_write()?,
-            };
-            Ok(Box::new(Writing {
-                txn,
-                making: Making { sketcher: index.sketcher().clone(), settings: *index.settings() },
-                similar: None,
-                outcome: None,
-                counts: CountsStruct::default(),
-            }))
-        })?;
-        *place = Some(Box::new(TxnHandle(Mutex::new(Some(writing)))));
+        *place = Some(begin(needed(index, "index")?, |index| {
+            if waits { index.begin_write().map(Some) } else { index.try_begin_write() }
+        })?);
         Ok(())
     })
+}
+
+/// Begins a write transaction like `twindex_txn_begin`, but waits at most `wait_ms` milliseconds for
+/// the one before to end. After that it returns TWINDEX_BUSY.
+///
+/// Ownership: the caller frees `*txn` with twindex_txn_free. It is null after an error.
+#[unsafe(no_mangle)]
+pub extern "C" fn twindex_txn_begin_within(
+    index: Option<&IndexHandle>,
+    wait_ms: u32,
+    txn: Option<&mut MaybeUninit<Option<Box<TxnHandle>>>>,
+    error: *mut ErrorHandle,
+) -> Status {
+    call(error, || {
+        let place = place(txn, "txn")?;
+        let wait = Duration::from_millis(wait_ms.into());
+        *place = Some(begin(needed(index, "index")?, |index| index.begin_write_within(wait))?);
+        Ok(())
+    })
+}
+
+/// Begins a transaction. `wait` gives none if another one is in use.
+fn begin(
+    index: &IndexHandle,
+    wait: impl FnOnce(&Index) -> twindex::Result<Option<WriteTxn>>,
+) -> Result<Box<TxnHandle>, Failure> {
+    let writing = index.opened(|opened| {
+        let index = opened.writing()?;
+        let txn = wait(index)?.ok_or_else(|| {
+            Failure::busy("another write transaction is in use; try again, or wait longer")
+        })?;
+        Ok(Box::new(Writing {
+            txn,
+            making: Making { sketcher: index.sketcher().clone(), settings: *index.settings() },
+            similar: None,
+            outcome: None,
+            counts: CountsStruct::default(),
+        }))
+    })?;
+    Ok(Box::new(TxnHandle(Mutex::new(Some(writing)))))
 }
 
 /// Inserts a document, or replaces the one with the same id. A text is UTF-8 and may hold NULs; an

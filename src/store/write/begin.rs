@@ -9,6 +9,7 @@ use crate::store::write::turn::Turn;
 use crate::store::write::writer::Writer;
 use redb::Database;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The outcome of a write that was not begun, because the file has lost its name.
 const UNCHANGED: &str = "nothing was written; open the index again";
@@ -17,8 +18,15 @@ impl Engine {
     /// Starts a write transaction. Waits until the current one ends.
     pub(crate) fn write(self: &Arc<Self>) -> Result<Writer> {
         let database = self.database()?;
-        let turn = self.turns.wait().ok_or(Error::WriteInProgress)?;
+        // Without a deadline, the wait has no other end.
+        let turn = self.turns.wait(None)?.ok_or(Error::WriteInProgress)?;
         self.begin(database, turn)
+    }
+
+    /// Starts a write transaction. Returns `None` if the current one has not ended at the deadline.
+    pub(crate) fn write_until(self: &Arc<Self>, deadline: Instant) -> Result<Option<Writer>> {
+        let database = self.database()?;
+        self.turns.wait(Some(deadline))?.map(|turn| self.begin(database, turn)).transpose()
     }
 
     /// Starts a write transaction if there is none.

@@ -1,9 +1,11 @@
 //! The lock that admits one write transaction at a time, and records the thread that holds it.
 
+use crate::error::{Error, Result};
 use crate::store::lock::lock;
 use crate::threads::{NO_THREAD, this_thread};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Instant;
 
 /// The write lock of one index.
 #[derive(Default)]
@@ -16,18 +18,26 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Waits for the turn. Returns `None` if this thread holds it, because the wait would never
-    /// end.
-    pub(crate) fn wait(self: &Arc<Self>) -> Option<Turn> {
+    /// Waits for the turn, if there is a deadline until then. Returns `None` after the deadline, and
+    /// an error if this thread holds the turn, because the wait would never end.
+    pub(crate) fn wait(self: &Arc<Self>, deadline: Option<Instant>) -> Result<Option<Turn>> {
         let mut taken = lock(&self.taken);
         while *taken {
             if self.holder.load(Ordering::Relaxed) == this_thread() {
-                return None;
+                return Err(Error::WriteInProgress);
             }
-            taken = self.ended.wait(taken).unwrap_or_else(PoisonError::into_inner);
+            taken = if let Some(deadline) = deadline {
+                let left = deadline.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Ok(None);
+                }
+                self.ended.wait_timeout(taken, left).unwrap_or_else(PoisonError::into_inner).0
+            } else {
+                self.ended.wait(taken).unwrap_or_else(PoisonError::into_inner)
+            };
         }
         *taken = true;
-        Some(Turn::new(self))
+        Ok(Some(Turn::new(self)))
     }
 
     /// Takes the turn if it is free.

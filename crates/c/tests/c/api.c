@@ -494,17 +494,40 @@ static void *commit(void *data) {
     return NULL;
 }
 
+static void *wait_in_vain(void *data) {
+    shared *with = data;
+    twindex_error *error = twindex_error_new();
+    twindex_txn *txn;
+    FAILS(TWINDEX_BUSY, "try again", twindex_txn_begin_within(with->index, 1, &txn, error));
+    CHECK(!txn);
+    twindex_error_free(error);
+    return NULL;
+}
+
+static void *wait_for_its_end(void *data) {
+    shared *with = data;
+    twindex_error *error = twindex_error_new();
+    twindex_txn *txn;
+    OK(twindex_txn_begin_within(with->index, 600000, &txn, error));
+    twindex_txn_free(txn);
+    twindex_error_free(error);
+    return NULL;
+}
+
 static void threads_share_an_index(const char *folder, twindex_error *error) {
     shared with;
     OK(twindex_index_open(in_folder(folder, "documents.twx"), TWINDEX_NUL, NULL, &with.index,
                           error));
     // The transaction is begun here and committed by another thread.
     OK(twindex_txn_begin(with.index, 1, &with.txn, error));
-    pthread_t threads[3];
+    pthread_t threads[4];
+    CHECK(!pthread_create(&threads[0], NULL, wait_in_vain, &with));
+    CHECK(!pthread_join(threads[0], NULL));
     CHECK(!pthread_create(&threads[0], NULL, query_often, &with));
     CHECK(!pthread_create(&threads[1], NULL, query_often, &with));
-    CHECK(!pthread_create(&threads[2], NULL, commit, &with));
-    for (int i = 0; i < 3; i++) {
+    CHECK(!pthread_create(&threads[2], NULL, wait_for_its_end, &with));
+    CHECK(!pthread_create(&threads[3], NULL, commit, &with));
+    for (int i = 0; i < 4; i++) {
         CHECK(!pthread_join(threads[i], NULL));
     }
     twindex_txn_free(with.txn);

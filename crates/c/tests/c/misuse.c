@@ -46,6 +46,7 @@ static void nulls(void) {
         twindex_snapshot_get(NULL, NULL, 1, NULL, NULL),
         twindex_snapshot_backup(NULL, NULL, 1, NULL, NULL, NULL),
         twindex_txn_begin(NULL, 0, NULL, NULL),
+        twindex_txn_begin_within(NULL, 0, NULL, NULL),
         twindex_txn_insert(NULL, NULL, 1, NULL, 1, NULL, NULL, NULL),
         twindex_txn_insert_unless_similar(NULL, NULL, 1, NULL, 1, NULL, NULL, NULL),
         twindex_txn_insert_signature(NULL, NULL, 1, NULL, 1, NULL, NULL, NULL),
@@ -262,6 +263,7 @@ static void ended_handles(const char *folder, twindex_error *error) {
     FAILS(TWINDEX_BUSY, "", twindex_txn_begin(index, 0, &second, error));
     CHECK(second == NULL);
     FAILS(TWINDEX_BUSY, "", twindex_txn_begin(index, 1, &second, error));
+    FAILS(TWINDEX_BUSY, "", twindex_txn_begin_within(index, 3600000, &second, error));
     FAILS(TWINDEX_MISUSE, "wait is 2: expected 0 or 1",
           twindex_txn_begin(index, TWINDEX_NO, &second, error));
     FAILS(TWINDEX_BUSY, "", twindex_index_close(index, error));
