@@ -33,6 +33,11 @@ fn begin_with(count: u64, settings: &str) -> Shell {
     shell
 }
 
+/// This many lines of text, of which each `copies` are equal.
+pub fn copied(count: u64, copies: u64) -> String {
+    (0..count).map(|n| text(n / copies, 0, 40) + "\n").collect()
+}
+
 /// What is left of a run.
 pub fn result(shell: &Shell) -> (Vec<u8>, Vec<u8>, Vec<String>) {
     shell.assert_clean();
@@ -120,12 +125,17 @@ fn an_interrupted_deduplication_says_so_and_goes_on() {
 /// A run that was interrupted after so many records of its input.
 fn interrupted(words: &str, records: &str) -> Shell {
     let shell = Shell::new();
+    interrupt(&shell, words, records);
+    shell
+}
+
+/// Runs a command, and interrupts it after so many records of its input.
+pub fn interrupt(shell: &Shell, words: &str, records: &str) {
     let mut running = shell.start(words);
     running.send(records);
     running.wait_for("committed");
     running.signal("INT");
     assert_eq!(running.end().status, 2);
-    shell
 }
 
 #[test]
@@ -240,20 +250,47 @@ fn another_run_does_not_replace_the_audit_of_an_interrupted_one() {
 #[test]
 fn a_run_that_is_killed_before_its_first_commit_is_run_again_as_it_is() {
     let words = "dedup i.twx --format lines --id-prefix p -o out --removed audit -";
-    let input: String = (0..3_000).map(|n| text(n / 2, 0, 40) + "\n").collect();
-    let shell = Shell::new();
-    let mut running = shell.start(words);
-    running.send(&input);
-    while !shell.path("audit.part").exists() {
-        sleep(Duration::from_millis(5));
-    }
-    assert!(running.kill_on_the_way());
-    // It may have left bytes in its files, which no commit accounts for.
-    shell.write("out.part", "some bytes\n");
-    shell.pipe(words, input.as_str()).succeeds();
+    let input = copied(3_000, 2);
     let unbroken = Shell::new();
     unbroken.pipe(words, input.as_str()).succeeds();
-    assert_eq!(shell.read("out"), unbroken.read("out"));
+    // It may have left bytes in its files, which no commit accounts for, or may have made none.
+    for left in [Some("some bytes\n"), None] {
+        let shell = Shell::new();
+        let mut running = shell.start(words);
+        running.send(&input);
+        while !shell.path("audit.part").exists() {
+            sleep(Duration::from_millis(5));
+        }
+        assert!(running.kill_on_the_way());
+        match left {
+            Some(bytes) => shell.write("out.part", bytes),
+            None => std::fs::remove_file(shell.path("out.part")).expect("removed"),
+        }
+        shell.pipe(words, input.as_str()).succeeds();
+        assert_eq!(shell.read("out"), unbroken.read("out"), "{left:?}");
+    }
+}
+
+/// A run that has finished leaves the files of an interrupted one alone, though both have the same
+/// names.
+#[test]
+fn a_finished_run_that_is_started_again_keeps_the_printed_audit_of_an_interrupted_one() {
+    let finished = "dedup i.twx in.jsonl -q -o out";
+    for (index, copies) in [("i.twx", 1), ("i.twx", 2), ("j.twx", 2)] {
+        let words = format!("dedup {index} -v --batch 4 --id-prefix p --format lines -o out -");
+        let input = copied(12, copies);
+        let unbroken = Shell::new().pipe(&words, input.as_str()).succeeds().stdout;
+        let shell = Shell::new();
+        shell.write("in.jsonl", jsonl(&[("one", "a text that is like no other of them")]));
+        shell.run(finished).succeeds();
+        interrupt(&shell, &words, &input.split_inclusive('\n').take(5).collect::<String>());
+        shell.run(finished).succeeds();
+        let report = shell.run(&format!("{finished} --report r.html"));
+        assert!(report.status == 2 && report.stderr.contains("r.html: not written"), "{report:?}");
+        shell.run(&format!("{finished} --threshold 0.9")).fails_with("out.part: ");
+        let again = shell.pipe(&words, input.as_str()).succeeds();
+        assert_eq!(again.stdout, unbroken, "{index}, {copies}");
+    }
 }
 
 #[test]

@@ -52,8 +52,10 @@ pub(crate) fn finished(
         return Ok(None);
     }
     // With --touch the records are judged again, which prints the audit.
-    let spool = printed_spool(request, audit_content, !args.touch)?;
-    spool.map_or(Ok(()), PartialFile::discard)?;
+    if overwriting::printed_audit_left(request, index, audit_content)?.is_some() {
+        let spool = printed_spool(request, audit_content, !args.touch)?;
+        spool.map_or(Ok(()), PartialFile::discard)?;
+    }
     overwriting::forget_progress(request, index)?;
     Ok(Some(RunResults { counts, failed: again.failed }))
 }
@@ -126,7 +128,7 @@ pub(crate) fn complete(
     let again = read_again(request)?;
     let same = again.is_of(request, index, &run)?;
     let results = RunResults { counts, failed: again.failed };
-    if same && let Some(findings) = reporting::of_file(request, index, &counts)? {
+    if same && let Some(findings) = reporting::of_file(request, index, &counts, true)? {
         report(&results, findings)?;
     }
     let spool = printed_spool(request, audit_content, same)?;

@@ -108,7 +108,7 @@ fn earlier(request: &mut Request<'_>, index: Option<&Index>) -> Result<Earlier, 
         return Ok(Earlier::Finished(results));
     }
     let summary = summary_of(request, &results, Some(request.recall(index)?), Ended::Already);
-    let findings = reporting::of_file(request, index, &results.counts)?;
+    let findings = reporting::of_file(request, index, &results.counts, false)?;
     if let Some(findings) = &findings {
         reporting::write(request, &summary, &results, findings)?;
     }

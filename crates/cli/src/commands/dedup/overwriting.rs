@@ -15,7 +15,7 @@ use crate::run::failure::Failure;
 use crate::run::over_input::input_error;
 use crate::run::resume_key::ResumeKey;
 use anyhow::anyhow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use twindex::{DedupRun, Index};
 
 /// Fails if this run would replace what another one has left unfinished, or what one has finished
@@ -147,28 +147,50 @@ pub(crate) fn check_completion(
 /// if that run was killed before it could do so.
 pub(crate) fn forget_progress(request: &Request<'_>, index: &Index) -> Result<(), Failure> {
     let targets = request.written_targets;
-    let (Some(out), Some(spool)) = (targets.resume_file(), targets.spool()) else { return Ok(()) };
+    let Some(out) = targets.resume_file() else { return Ok(()) };
     let Some(before) = kept_before::stored(request.args, index)? else { return Ok(()) };
-    // A run that has judged all its records and was killed before its end still needs it.
-    let interrupted = DedupRun::interrupted(&index.begin_write()?)?;
-    let is_of = |notes: RunNotes| (notes.kept, notes.audit) == (before.progress, before.audit);
-    if interrupted.iter().any(|run| is_of(RunNotes::of(run))) {
-        return Ok(());
-    }
-    let is_left = |place: &Path, content: LengthAndHash| {
-        let length = partial_path(place).metadata().map(|found| found.len());
-        if length.is_ok_and(|length| length == content.0) {
-            PartialFile::begins_with(place, content)
-        } else {
-            Ok(false)
-        }
-    };
-    let is_state_left = targets.folder().is_some() && is_left(&out, before.progress)?;
-    if is_state_left || is_left(&choices_path(&out), before.progress)? {
+    let is_left = |place: &Path| is_left(index, place, before.progress, |notes| notes.kept);
+    let is_state_left = targets.folder().is_some() && is_left(&out)?;
+    if is_state_left || is_left(&choices_path(&out))? {
         targets.forget_progress()?;
     }
-    if !targets.audit_is_file() && is_left(&spool, before.audit)? {
-        PartialFile::forget(&spool)?;
+    match printed_audit_left(request, index, before.audit)? {
+        Some(spool) => PartialFile::forget(&spool),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// The file that has kept the printed audit of a run that has finished, if that run was killed
+/// before it could delete it.
+pub(crate) fn printed_audit_left(
+    request: &Request<'_>,
+    index: &Index,
+    audit: LengthAndHash,
+) -> Result<Option<PathBuf>, Failure> {
+    let targets = request.written_targets;
+    let Some(spool) = targets.spool().filter(|_| !targets.audit_is_file()) else {
+        return Ok(None);
+    };
+    let is_left = is_left(index, &spool, audit, |notes| notes.audit)?;
+    Ok(is_left.then_some(spool))
+}
+
+/// Whether there is a partial file with this content and no more that no interrupted run needs. One
+/// that does has stored what the file begins with, which `of` tells.
+fn is_left(
+    index: &Index,
+    place: &Path,
+    content: LengthAndHash,
+    of: impl Fn(RunNotes) -> LengthAndHash,
+) -> Result<bool, Failure> {
+    let length = partial_path(place).metadata().map(|found| found.len());
+    if length.ok() != Some(content.0) || !PartialFile::begins_with(place, content)? {
+        return Ok(false);
+    }
+    for run in DedupRun::interrupted(&index.begin_write()?)? {
+        if PartialFile::begins_with(place, of(RunNotes::of(&run)))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

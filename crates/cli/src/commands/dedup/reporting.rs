@@ -44,29 +44,31 @@ pub(super) fn of_audit(
 }
 
 /// Gathers what the report tells from the file that keeps the audit of an earlier run. Says so if
-/// there is none.
+/// there is none. A copy of a printed audit is that of this run only if the run `is_unfinished`.
 pub(super) fn of_file(
     request: &Request<'_>,
     index: &Index,
     counts: &Counts,
+    is_unfinished: bool,
 ) -> Result<Option<Findings>, Failure> {
     let Request { args, written_targets: targets, .. } = *request;
     let (Some(spool), Some(report)) = (targets.spool(), &args.report) else {
         return Ok(None);
     };
-    // The audit that was asked for has its name; any other has it only while a run lasts.
-    let place = match targets.audit_is_file() {
-        true => spool.clone(),
-        false => partial_path(&spool),
+    // The audit that was asked for has its name.
+    let place = match (targets.audit_is_file(), is_unfinished) {
+        (true, _) => Some(spool.clone()),
+        (false, true) => Some(partial_path(&spool)),
+        (false, false) => None,
     };
-    if !place.is_file() {
+    let Some(place) = place.filter(|place| place.is_file()) else {
         message(&format!(
             "{}: not written, as the run has finished before and its audit was not kept; --removed \
              FILE keeps it, --restart judges the records again",
             report.display()
         ));
         return Ok(None);
-    }
+    };
     let read = |read: &mut ReadLines<'_>| Audit::read_file(&place, &spool, read);
     gathered(request, index, &mut AuditLines(read), counts)
 }
