@@ -293,6 +293,25 @@ fn a_finished_run_that_is_started_again_keeps_the_printed_audit_of_an_interrupte
     }
 }
 
+/// An index that has an interrupted run, to another output, does not know that of another index.
+#[test]
+fn an_interrupted_run_does_not_let_another_one_replace_what_is_of_another_index() {
+    let to = |index: &str, out: &str| {
+        format!("dedup {index} -v --batch 4 --id-prefix p --format lines -o {out} -")
+    };
+    let input = copied(8, 1);
+    let shell = interrupted(&to("j.twx", "out"), &input);
+    interrupt(&shell, &to("i.twx", "elsewhere"), &input.replace('a', "e"));
+    let kept = shell.read("out.part");
+    shell.write("other.jsonl", jsonl(&[("new", "a text that is like no other of them")]));
+    let words = "dedup i.twx other.jsonl -q -o out";
+    shell.run(words).fails_with("out.part: was left by a run with another index");
+    assert!(shell.read("out.part") == kept);
+    shell.copy().run(&format!("{words} --restart")).succeeds();
+    shell.pipe(&to("j.twx", "out"), input.as_str()).succeeds();
+    assert_eq!(shell.read("out"), input.as_bytes());
+}
+
 #[test]
 fn what_was_judged_is_completed_whatever_was_renamed() {
     let shell = begin(300);

@@ -3,7 +3,7 @@
 use crate::commands::dedup::request::Request;
 use crate::commands::dedup::run_notes::RunNotes;
 use crate::commands::outputs::choices::choices_path;
-use crate::commands::outputs::partial_file::{PartialFile, partial_path};
+use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile, partial_path};
 use crate::commands::outputs::rows_spool::spool_path;
 use crate::run::failure::Failure;
 use crate::terminal::output::count;
@@ -16,14 +16,16 @@ use twindex::{DedupRun, Index};
 /// unless `--skip-known` would leave out what was kept.
 ///
 /// A run begins with a commit to its index. So a partial file is of another index if no run with
-/// this one was interrupted.
+/// this one was interrupted that has stored what the file begins with, or nothing of it yet.
 pub(super) fn check_interrupted(
     request: &Request<'_>,
     index: Option<&Index>,
 ) -> Result<(), Failure> {
     let args = request.args;
     let left = left_by_interrupted(request);
-    let Some((first, _)) = left.first() else { return Ok(()) };
+    if left.is_empty() {
+        return Ok(());
+    }
     let runs = match index {
         Some(index) => DedupRun::interrupted(&index.begin_write()?)?,
         None => Vec::new(),
@@ -31,9 +33,9 @@ pub(super) fn check_interrupted(
     // A run that was interrupted at its very beginning has left nothing to go on with, though its
     // files may hold the header of a table or the beginning of a compressed stream.
     for run in runs.iter().filter(|run| !run.judged().is_empty()) {
-        let RunNotes { kept, audit, .. } = RunNotes::of(run);
+        let RunNotes { kept, .. } = RunNotes::of(run);
         for (place, is_audit) in &left {
-            let content = if *is_audit { audit } else { kept };
+            let content = stored_of(run, *is_audit);
             if content.0 == 0 || !PartialFile::begins_with(place, content)? {
                 continue;
             }
@@ -51,7 +53,11 @@ pub(super) fn check_interrupted(
             }
         }
     }
-    if runs.is_empty() && !args.restart {
+    let may_have_left =
+        |run: &DedupRun, is_audit| run.judged().is_empty() || stored_of(run, is_audit).0 == 0;
+    let is_of_none =
+        |(_, is_audit): &&(PathBuf, bool)| !runs.iter().any(|run| may_have_left(run, *is_audit));
+    if let Some((first, _)) = left.iter().find(is_of_none).filter(|_| !args.restart) {
         PartialFile::check_free(first)?;
         return Err(anyhow!(
             "{}: was left by a run with another index, which may still go on with it, or by one to \
@@ -61,6 +67,12 @@ pub(super) fn check_interrupted(
         .into());
     }
     Ok(())
+}
+
+/// What a run has stored of its output, or of its audit.
+fn stored_of(run: &DedupRun, is_audit: bool) -> LengthAndHash {
+    let RunNotes { kept, audit, .. } = RunNotes::of(run);
+    if is_audit { audit } else { kept }
 }
 
 /// The partial files of the output and of the audit that are there and hold something, and whether
@@ -94,11 +106,9 @@ pub(crate) fn check_others(
     index: &Index,
     own: &DedupRun,
 ) -> Result<(), Failure> {
-    let RunNotes { kept: own_kept, audit: own_audit, .. } = RunNotes::of(own);
     for run in DedupRun::interrupted(&index.begin_write()?)? {
-        let RunNotes { kept, audit, .. } = RunNotes::of(&run);
         for (place, is_audit) in left_by_interrupted(request) {
-            let (theirs, own) = if is_audit { (audit, own_audit) } else { (kept, own_kept) };
+            let (theirs, own) = (stored_of(&run, is_audit), stored_of(own, is_audit));
             if theirs.0 > own.0 && PartialFile::begins_with(&place, theirs)? {
                 return Err(of_another(&place, &run));
             }

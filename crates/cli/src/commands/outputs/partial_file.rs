@@ -92,6 +92,7 @@ impl PartialFile {
         let partial = partial_path(path);
         let place = || path.display().to_string();
         if let Some(file) = exclusive_file::open(&partial)?
+            && file.metadata().with_context(place)?.len() == content.0
             && read(&file, content).with_context(place)?.is_some()
         {
             Self::name(path)?;
@@ -465,6 +466,19 @@ mod tests {
         for _ in 0..2 {
             assert!(PartialFile::complete(&path, whole).ok().expect("readable"));
             assert_eq!(content(&path), "one\n");
+        }
+    }
+    #[test]
+    fn a_file_that_has_more_than_was_stored_of_it_is_not_complete() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("out");
+        let mut file = PartialFile::create(&path).ok().expect("created");
+        let (empty, begun) = (put(&mut file, ""), put(&mut file, "one\n"));
+        put(&mut file, "two\n");
+        drop(file);
+        for less in [empty, begun] {
+            assert!(!PartialFile::complete(&path, less).ok().expect("readable"));
+            assert!(!path.exists());
         }
     }
 }
