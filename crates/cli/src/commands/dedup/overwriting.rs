@@ -132,13 +132,13 @@ pub(crate) fn check_completion(
     run: &DedupRun,
 ) -> Result<(), Failure> {
     let Request { args, written_targets: targets, .. } = *request;
-    let RunNotes { kept, counts, .. } = RunNotes::of(run);
-    let loses = match &targets.delivery {
+    if args.keep.is_ordered() {
         // What is chosen is compared with the output when it is written.
-        None if args.keep.is_ordered() && targets.folder().is_none() => false,
-        _ if args.keep.is_ordered() => counts.inserted() == 0 && targets.is_there()?,
+        return Ok(());
+    }
+    let loses = match &targets.delivery {
         None => targets.would_replace(),
-        Some(delivery) => targets.is_there()? && !delivery.is_there(kept)?,
+        Some(delivery) => targets.is_there()? && !delivery.is_there(RunNotes::of(run).kept)?,
     };
     if loses { Err(would_lose_by_going_on(args, before)) } else { Ok(()) }
 }

@@ -6,7 +6,7 @@ use crate::commands::dedup::request::Request;
 use crate::commands::outputs::choices::{Choice, Choices};
 use crate::commands::outputs::kept::Kept;
 use crate::commands::outputs::partial_file::{LengthAndHash, PartialFile};
-use crate::commands::outputs::targets::Target;
+use crate::commands::outputs::targets::{Target, Targets};
 use crate::run::failure::Failure;
 use crate::terminal::interrupt;
 use crate::terminal::progress_bar::ProgressBar;
@@ -63,13 +63,28 @@ pub(super) fn write(
         return Err(differs("the input", unread));
     }
     let content = kept.sync(true)?;
-    if let (Some(before), Target::File(file), None) = (before, &targets.out, &targets.delivery)
-        && targets.is_there()?
-        && PartialFile::content_of(file)? != content
+    if let Some(before) = before
+        && replaces_another(targets, &kept, content)?
     {
         return Err(would_lose_by_going_on(args, before));
     }
     Ok(kept.finish()?.or(content))
+}
+
+/// Whether an output that lacks only its names would replace another one.
+fn replaces_another(
+    targets: &Targets,
+    kept: &Kept,
+    content: Option<LengthAndHash>,
+) -> Result<bool, Failure> {
+    if !targets.is_there()? {
+        return Ok(false);
+    }
+    match (&targets.delivery, &targets.out, content) {
+        (Some(delivery), _, Some(content)) => Ok(!delivery.is_there(content)?),
+        (None, Target::File(file), _) => Ok(PartialFile::content_of(file)? != content),
+        _ => kept.replaces_shards(),
+    }
 }
 
 /// The error for an input that is not what was judged. `unread` says that some of it could not be

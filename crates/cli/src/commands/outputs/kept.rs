@@ -88,6 +88,14 @@ impl Kept {
         }
     }
 
+    /// Whether a file of a folder that lacks only its name would replace another one.
+    pub(crate) fn replaces_shards(&self) -> Result<bool, Failure> {
+        match self {
+            Self::Folder(folder) => folder.replaces_shards(),
+            Self::Nowhere | Self::File(_) | Self::Choices(_) => Ok(false),
+        }
+    }
+
     /// Gives files that are complete their names, after a commit that says so.
     pub(crate) fn committed(&mut self) -> Result<(), Failure> {
         match self {

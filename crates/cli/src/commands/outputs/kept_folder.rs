@@ -183,6 +183,17 @@ impl KeptFolder {
         self.state.sync()
     }
 
+    /// Whether a complete shard without its name would replace a file with another content.
+    pub(crate) fn replaces_shards(&self) -> Result<bool, Failure> {
+        for (name, content) in self.state.all_complete() {
+            let named = PartialFile::content_of(&self.folder.path.join(name))?;
+            if named.is_some_and(|named| named.0 > 0 && named != content) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Gives the complete shards their names.
     pub(crate) fn committed(&mut self) -> Result<(), Failure> {
         for at in std::mem::take(&mut self.sealed) {
@@ -267,3 +278,7 @@ fn complete_all(folder: &ShardFolder, state: &FolderState) -> Result<(), Failure
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "kept_folder_tests.rs"]
+mod tests;

@@ -65,6 +65,11 @@ impl Web {
         format!("{}/{name}", self.address)
     }
 
+    /// Deletes a file.
+    pub fn remove(&self, name: &str) {
+        self.files.lock().expect("no panic").remove(name);
+    }
+
     /// A file as it was sent to the server.
     pub fn file(&self, name: &str) -> Option<Vec<u8>> {
         self.files.lock().expect("no panic").get(name).cloned()
