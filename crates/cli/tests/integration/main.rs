@@ -12,6 +12,8 @@ mod cli_dedup;
 mod cli_dedup_again;
 #[cfg(unix)]
 mod cli_dedup_finished;
+#[cfg(target_os = "linux")]
+mod cli_dedup_killed;
 #[cfg(unix)]
 mod cli_dedup_replaced;
 #[cfg(unix)]

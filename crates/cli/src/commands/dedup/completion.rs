@@ -2,7 +2,7 @@
 //! its output was complete, or one that has finished.
 
 use crate::commands::dedup::circumstances::Circumstances;
-use crate::commands::dedup::counts::RunResults;
+use crate::commands::dedup::counts::{Counts, RunResults};
 use crate::commands::dedup::overwriting;
 use crate::commands::dedup::read_again::read_again;
 use crate::commands::dedup::reporting;
@@ -96,7 +96,7 @@ pub(crate) fn complete(
     run: DedupRun,
     report: impl FnOnce(&RunResults, Findings) -> Result<(), Failure>,
 ) -> Result<Option<RunResults>, Failure> {
-    let Request { args, written_targets: targets, .. } = *request;
+    let Request { written_targets: targets, .. } = *request;
     let (Some(out), Some(spool)) = (targets.resume_file(), targets.spool()) else {
         return Ok(None);
     };
@@ -131,29 +131,33 @@ pub(crate) fn complete(
     if same && let Some(findings) = reporting::of_file(request, index, &counts, true)? {
         report(&results, findings)?;
     }
-    let spool = printed_spool(request, audit_content, same)?;
+    let ends = if same { None } else { another_input(request, &counts) };
+    // A run that goes on to judge its own input prints the audit of that.
+    let spool = printed_spool(request, audit_content, same || ends.is_some())?;
     let key = Circumstances::gather(request).key.filter(|_| same);
     request.end(index, run, Some(content), key)?;
     spool.map_or(Ok(()), PartialFile::discard)?;
     targets.clean_up()?;
-    if same {
-        return Ok(Some(results));
+    match ends {
+        Some(ends) => Err(ends),
+        None => Ok(same.then_some(results)),
     }
-    if args.paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
-        return Err(anyhow!(
-            "{}: the run to it that was interrupted is complete now; standard input was another \
-             one and has been read, so run the command again",
-            out.display()
-        )
-        .into());
-    }
-    if args.skip_known && counts.inserted() > 0 {
-        return Err(anyhow!(
-            "{}: the run to it that was interrupted is complete now; its input has changed since, \
-             and what is new would replace it; move it elsewhere, and run the command again",
-            out.display()
-        )
-        .into());
-    }
-    Ok(None)
+}
+
+/// The error for a run that cannot judge its own input after it has completed one with another
+/// input, which has these counts.
+fn another_input(request: &Request<'_>, counts: &Counts) -> Option<Failure> {
+    let Request { args, written_targets: targets, .. } = *request;
+    let out = targets.resume_file().unwrap_or_default();
+    let out = out.display();
+    let why = if args.paths.iter().any(|path| path.as_os_str() == STANDARD_INPUT) {
+        "standard input was another one and has been read, so run the command again"
+    } else if args.skip_known && counts.inserted() > 0 {
+        "its input has changed since, and what is new would replace it; move it elsewhere, and run \
+         the command again"
+    } else {
+        return None;
+    };
+    let done = "the run to it that was interrupted is complete now";
+    Some(anyhow!("{out}: {done}; {why}").into())
 }
