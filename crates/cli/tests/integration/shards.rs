@@ -2,7 +2,7 @@
 //! what one file after the other gives.
 
 use crate::columns::{arrow_file, arrow_stream, documents, parquet, table};
-use crate::command::{Shell, jsonl, number_from, report};
+use crate::command::{Done, Shell, jsonl, number_from, report};
 use crate::packing::Packing;
 use crate::support::{Random, text};
 use std::collections::BTreeMap;
@@ -188,6 +188,50 @@ fn an_input_that_goes_during_the_run_has_no_shard() {
     assert_eq!(found, ["first.jsonl", "third.jsonl"]);
 }
 
+/// What becomes of the shards of a folder that is changed while a pipe before it is read.
+#[cfg(unix)]
+fn while_it_reads(change: impl FnOnce(&Shell)) -> (Done, Vec<String>) {
+    let shell = Shell::new();
+    shell.sh("mkfifo first.jsonl").succeeds();
+    shell.write("in/b.jsonl", jsonl(&[("b", "another text of some words")]));
+    shell.write("in/d.jsonl", jsonl(&[("d", "a text that is quite unlike it")]));
+    let running = shell.start("dedup i.twx first.jsonl in -o out/ --removed gone");
+    // Opening the pipe waits until the command has opened it, too.
+    let pipe = std::fs::OpenOptions::new().write(true).open(shell.path("first.jsonl"));
+    change(&shell);
+    let written = pipe
+        .and_then(|mut pipe| pipe.write_all(jsonl(&[("a", "a text of some words")]).as_bytes()));
+    written.expect("written");
+    (running.finish(), files(&shell, "out").into_keys().collect())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_comes_into_a_folder_during_the_run_is_an_error_and_one_that_goes_is_left_out() {
+    let (done, left) = while_it_reads(|shell| {
+        shell.write("in/c.jsonl", jsonl(&[("c", "a third text, and a longer one")]));
+    });
+    done.fails_with("in/c.jsonl: was not there when the run began; run the same command again");
+    assert_eq!(left, [""; 0]);
+    let (done, left) = while_it_reads(|shell| {
+        std::fs::remove_file(shell.path("in/b.jsonl")).expect("removed");
+    });
+    done.succeeds();
+    assert_eq!(left, ["d.jsonl", "first.jsonl"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_found_in_a_folder_is_reported_and_has_no_shard() {
+    let shell = Shell::new();
+    shell.write("in/a.jsonl", jsonl(&[("a", "a text of some words")]));
+    std::os::unix::fs::symlink("../in", shell.path("in/b")).expect("a link");
+    shell.write("in/c.jsonl", jsonl(&[("c", "another text of some words")]));
+    let done = shell.run("dedup i.twx in -o out/ --follow --removed gone");
+    assert!(done.status == 2 && done.stderr.contains("a symbolic link back to in"), "{done:?}");
+    assert_eq!(files(&shell, "out").into_keys().collect::<Vec<_>>(), ["a.jsonl", "c.jsonl"]);
+}
+
 #[test]
 fn a_stopped_run_does_not_go_on_with_files_that_were_changed() {
     let words = "dedup i.twx in -o out/ -q --batch 10 --removed gone.jsonl";
@@ -314,6 +358,7 @@ fn a_refused_run_leaves_nothing_of_the_shards_that_it_has_written() {
     };
     shell.pipe("add i.twx -q -", lines(0, 0..40)).succeeds();
     shell.write("in/a.jsonl", lines(1_000, 100..110));
+    shell.write("in/b.arrow", arrow_file(&table(&documents(3))));
     shell.write("in/b.parquet", parquet(&table(&documents(3)), 50));
     shell.write("in/c.jsonl", lines(2_000, 0..40));
     shell.run("dedup i.twx in -q -o out/ --removed gone").fails_with("--replace-most");
@@ -322,6 +367,6 @@ fn a_refused_run_leaves_nothing_of_the_shards_that_it_has_written() {
     shell.run("dedup i.twx in -q -o out/ --removed gone --replace-most").succeeds();
     assert_eq!(
         files(&shell, "out").into_keys().collect::<Vec<_>>(),
-        ["a.jsonl", "b.parquet", "c.jsonl"]
+        ["a.jsonl", "b.arrow", "b.parquet", "c.jsonl"]
     );
 }

@@ -64,12 +64,17 @@ impl<'a> ActiveRun<'a> {
         Ok(Self { index, txn, deduplication, recall, committed })
     }
 
-    /// Says where the next records come from.
+    /// Says where the next records come from. If it fails before the first commit, nothing is left
+    /// of the outputs.
     pub(crate) fn begin(
-        &mut self,
+        mut self,
         sources: impl IntoIterator<Item = Source>,
-    ) -> Result<(), Failure> {
-        sources.into_iter().try_for_each(|source| self.deduplication.kept.begin(&source))
+    ) -> Result<Self, Failure> {
+        let mut sources = sources.into_iter();
+        match sources.try_for_each(|source| self.deduplication.kept.begin(&source)) {
+            Ok(()) => Ok(self),
+            Err(failure) => Err(self.stopped(failure)),
+        }
     }
 
     /// Judges some records, and commits at the end of each batch. Stops early after a signal. If

@@ -106,12 +106,11 @@ impl<'a> Intake<'a> {
 
     /// The run, which begins if it has not, and knows where the next records come from.
     fn begin(&mut self) -> Result<ActiveRun<'a>, Failure> {
-        let mut run = match self.run.take() {
+        let run = match self.run.take() {
             Some(run) => run,
             None => ActiveRun::new(self.request, self.index.take(), None)?,
         };
-        run.begin(self.sources.drain(..))?;
-        Ok(run)
+        run.begin(self.sources.drain(..))
     }
 
     /// Reads all records without judging them. Returns them and their number.
