@@ -2,6 +2,7 @@
 
 use crate::columns::parquet;
 use crate::command::{Done, Shell, jsonl};
+use crate::support::text;
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
@@ -328,6 +329,19 @@ fn a_stream_without_ids_that_comes_again_empties_no_output() {
     let out = shell.read("out.jsonl");
     shell.pipe(words, stream).fails_with("are those of an earlier run");
     assert_eq!(shell.read("out.jsonl"), out);
+}
+
+#[test]
+fn a_stream_of_texts_that_are_partly_known_is_not_taken_for_one_that_comes_again() {
+    let shell = Shell::new();
+    let stream = |end: &str| -> String {
+        (0..4).map(|n| format!("{}\n", json!({ "text": text(n, 0, 40) + end }))).collect()
+    };
+    let words = "dedup i.twx - -q --passages 40 --remove covered -o";
+    shell.pipe(&format!("{words} a"), stream("")).succeeds();
+    let done = shell.pipe(&format!("{words} b"), stream(" 0123456789")).succeeds();
+    assert_eq!(done.stdout.lines().count(), 4, "{done:?}");
+    assert!(shell.read("b").is_empty());
 }
 
 #[test]

@@ -77,6 +77,23 @@ fn texts_in_other_encodings_are_the_same_texts() {
     assert!(done.stderr.contains("the name of an encoding"), "{done:?}");
 }
 
+/// Where it is between two records, it belongs to the second.
+#[test]
+fn a_byte_order_mark_is_passed_over_at_the_start_alone() {
+    let mark = "\u{FEFF}";
+    let (a, b) = (jsonl(&[("a", "one text")]), jsonl(&[("b", "another text")]));
+    for (lines, ids) in [(format!("{mark}{a}{b}"), "a\nb\n"), (format!("{a}{mark}{b}"), "a\n")] {
+        let shell = Shell::new();
+        let done = shell.pipe("add i.twx --format jsonl -", lines);
+        assert_eq!(done.stderr.contains(":2: "), ids == "a\n", "{done:?}");
+        assert_eq!(shell.run("list i.twx").succeeds().stdout, ids);
+    }
+    let shell = Shell::new();
+    let sets = format!("{mark}a\tone two\n{mark}b\tthree four\n");
+    shell.pipe("add i.twx -q --shingle token --format tokens -", sets).succeeds();
+    assert_eq!(shell.run("list i.twx").succeeds().stdout, format!("a\n{mark}b\n"));
+}
+
 fn record(kind: &str, id: &str, fields: &str, body: &str) -> String {
     let length = body.len();
     format!(
