@@ -34,7 +34,7 @@ fn begin_with(count: u64, settings: &str) -> Shell {
 }
 
 /// This many lines of text, of which each `copies` are equal.
-pub fn copied(count: u64, copies: u64) -> String {
+fn copied(count: u64, copies: u64) -> String {
     (0..count).map(|n| text(n / copies, 0, 40) + "\n").collect()
 }
 
@@ -130,7 +130,7 @@ fn interrupted(words: &str, records: &str) -> Shell {
 }
 
 /// Runs a command, and interrupts it after so many records of its input.
-pub fn interrupt(shell: &Shell, words: &str, records: &str) {
+fn interrupt(shell: &Shell, words: &str, records: &str) {
     let mut running = shell.start(words);
     running.send(records);
     running.wait_for("committed");

@@ -66,6 +66,7 @@ impl Web {
     }
 
     /// Deletes a file.
+    #[cfg(target_os = "linux")]
     pub fn remove(&self, name: &str) {
         self.files.lock().expect("no panic").remove(name);
     }
