@@ -3,7 +3,7 @@
 
 use rusqlite::{Error, Result, ffi};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
-use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An error with a message.
 pub(crate) fn failure(message: impl Into<String>) -> Error {
@@ -30,8 +30,11 @@ pub(crate) fn of_query(error: Error) -> Error {
 /// Keeps panics from writing to standard error. The extension has a standard library of its own, so
 /// the hook is not the program's.
 pub(crate) fn silence_panics() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| set_hook(Box::new(|_| {})));
+    // No `Once`: a forked child waits for ever if a thread of its parent was in the middle of it.
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if !DONE.swap(true, Ordering::Relaxed) {
+        set_hook(Box::new(|_| {}));
+    }
 }
 
 /// Does work on threads of this process, also if it was forked.
