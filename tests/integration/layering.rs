@@ -36,9 +36,12 @@ const COMMAND_LAYERS: [&str; 10] = [
 ];
 
 /// The layers of the Python package. Each uses only those before it.
-const PYTHON_LAYERS: [&str; 27] = [
+const PYTHON_LAYERS: [&str; 30] = [
     "error",
     "process",
+    "opened",
+    "calls",
+    "turn",
     "waiting",
     "content",
     "arrow",

@@ -3,9 +3,10 @@
 use crate::arrow::Table;
 use crate::content::time_of;
 use crate::error::{invalid, raise};
-use crate::handle::{Handle, InUse, Open, share};
+use crate::handle::Handle;
 use crate::inserting::{Committing, Making, Manner, insert_rows};
 use crate::merging;
+use crate::opened::{Open, share};
 use crate::process::detached;
 use crate::reader::Reader;
 use crate::results::{Inserted, Match};
@@ -115,7 +116,7 @@ impl Index {
     /// The state after the latest commit. Later commits do not change it.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Snapshot>> {
         let open = self.handle.open(py)?;
-        let _in_use = InUse::new(&self.handle, Arc::clone(&open));
+        let _in_use = self.handle.in_use(&open);
         let index = open.get()?;
         Snapshot::create(py, share(detached(py, || index.snapshot()).map_err(raise)?))
     }
@@ -335,10 +336,10 @@ impl Index {
     }
 
     /// Merges all runs into one, frees the space of removed documents, and shrinks the file. It
-    /// waits for the calls of other threads, and calls that begin later wait for it; so a progress
-    /// function must not wait for a thread that asks the index. No snapshot may be in use. If one
-    /// of another process is, or one of a reader of this process, everything but shrinking the file
-    /// is done, and the call ends with a `BusyError`.
+    /// waits for the calls of other threads, and calls that begin later wait for it; so its
+    /// progress function must not wait for a thread that asks the index. No snapshot may be in use.
+    /// If one of another process is, or one of a reader of this process, everything but shrinking
+    /// the file is done, and the call ends with a `BusyError`.
     #[pyo3(signature = (*, progress=None))]
     fn compact(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         self.handle.alone(py, |index| watch(py, progress, index.compact()))
@@ -352,6 +353,11 @@ impl Index {
     }
 
     /// Closes the file, and undoes a transaction of this thread. Does nothing if it is closed.
+    ///
+    /// It waits for the transaction of another thread, and the index stays open meanwhile, also if
+    /// a signal such as Ctrl-C ends the wait. Then it is closed at once: calls that begin raise
+    /// `ClosedError`. It waits for those that began before; if a signal ends this wait, the last of
+    /// them closes the file.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.handle.close(py)
     }
@@ -378,19 +384,22 @@ impl Index {
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> String {
-        let path = slf.get().handle.path().display();
+        let handle = &slf.get().handle;
+        let path = handle.path().display();
+        if handle.is_closed() {
+            return format!("<twindex.Index {path}: closed>");
+        }
+        if handle.is_of_parent() {
+            return format!("<twindex.Index {path}: opened before a fork>");
+        }
         // A debugger must not wait until the index has been compacted.
-        let shared = match slf.get().handle.is_taken() {
-            true => None,
-            false => slf.as_super().get().shared(slf.py()).ok(),
-        };
-        match shared {
-            Some(shared) => {
-                let documents = shared.get().map_or(0, |snapshot| snapshot.len());
-                format!("<twindex.Index {path}: {documents} documents>")
-            }
-            None if slf.get().handle.is_closed() => format!("<twindex.Index {path}: closed>"),
-            None => format!("<twindex.Index {path}: in use>"),
+        if handle.is_taken() {
+            return format!("<twindex.Index {path}: in use>");
+        }
+        let shared = slf.as_super().get().shared(slf.py());
+        match shared.as_ref().map(|shared| shared.get().map_or(0, |snapshot| snapshot.len())) {
+            Ok(documents) => format!("<twindex.Index {path}: {documents} documents>"),
+            Err(_) => format!("<twindex.Index {path}: cannot be read>"),
         }
     }
 }

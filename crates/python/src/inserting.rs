@@ -2,11 +2,13 @@
 //! are inserted.
 
 use crate::error::{invalid, raise};
-use crate::handle::{Handle, Held, Shared};
+use crate::handle::Handle;
+use crate::opened::Shared;
 use crate::process::{Own, detached, forked};
 use crate::reader::Reader;
 use crate::row::Kind;
 use crate::rows::Rows;
+use crate::turn::Held;
 use pyo3::prelude::*;
 use std::process;
 use twindex::{

@@ -5,6 +5,7 @@
 //! here.
 
 mod arrow;
+mod calls;
 mod care;
 mod clusters;
 mod columns;
@@ -18,6 +19,7 @@ mod index;
 mod inserting;
 mod merging;
 mod minhash;
+mod opened;
 mod pairs;
 mod passages;
 mod process;
@@ -30,6 +32,7 @@ mod sketcher;
 mod snapshot;
 mod tracking;
 mod transaction;
+mod turn;
 mod waiting;
 
 use pyo3::prelude::*;

@@ -2,8 +2,9 @@
 
 use crate::arrow::Table;
 use crate::error::raise;
-use crate::handle::{Handle, Shared, share};
+use crate::handle::Handle;
 use crate::inserting::{Manner, conflict};
+use crate::opened::{Shared, share};
 use crate::process::{Own, detached};
 use crate::reader::Reader;
 use crate::results::{Deduplicated, Inserted};

@@ -5,7 +5,7 @@
 
 use crate::arrow::stream_capsule;
 use crate::error::{named, raise};
-use crate::handle::Shared;
+use crate::opened::Shared;
 use crate::process::{FORKED, Own};
 use crate::results::hashed;
 use arrow_array::{RecordBatch, RecordBatchReader};

@@ -1,11 +1,13 @@
 //! Questions to an index, or to one state of it.
 
+use crate::calls::InUse;
 use crate::care::{CheckReport, Usage};
 use crate::clusters::Clusters;
 use crate::content::{Given, id_of};
 use crate::error::{invalid, named, no_texts, raise};
 use crate::explanation::Explanation;
-use crate::handle::{Handle, InUse, Shared, share};
+use crate::handle::Handle;
+use crate::opened::{Shared, share};
 use crate::pairs::{Ids, Pairs};
 use crate::passages::{self, KnownPassages, PassageMatch};
 use crate::process::detached;
@@ -67,7 +69,7 @@ impl Reader {
             State::Latest(handle) => {
                 let open = handle.open(py)?;
                 // What an exception runs, such as a destructor, may ask the index too.
-                let in_use = InUse::new(handle, Arc::clone(&open));
+                let in_use = handle.in_use(&open);
                 let index = open.get()?;
                 let shared = share(detached(py, || index.snapshot()).map_err(raise)?);
                 Ok(Asked { shared, _open: Some(in_use) })

@@ -1,6 +1,6 @@
 //! One state of an index, which later commits do not change.
 
-use crate::handle::Shared;
+use crate::opened::Shared;
 use crate::reader::Reader;
 use pyo3::prelude::*;
 

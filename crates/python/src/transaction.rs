@@ -3,13 +3,14 @@
 use crate::arrow::Table;
 use crate::content::{Given, id_of};
 use crate::error::{invalid, named, raise};
-use crate::handle::{Abort, Handle, Held};
+use crate::handle::{Abort, Handle, InUseByACall};
 use crate::inserting::{Making, Manner, insert_rows};
 use crate::process::{Own, detached};
 use crate::reader::Reader;
 use crate::results::{Deduplicated, Inserted, Match, word};
 use crate::row::{Kind, Names};
 use crate::rows::{Rows, signature_of};
+use crate::turn::Held;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
@@ -34,13 +35,16 @@ struct Begun {
 }
 
 impl Abort for Mutex<Option<Begun>> {
-    fn abort(&self) -> bool {
-        match self.try_lock() {
-            Ok(mut begun) => drop(begun.take()),
-            Err(TryLockError::Poisoned(begun)) => drop(begun.into_inner().take()),
-            Err(TryLockError::WouldBlock) => return false,
-        }
-        true
+    fn abort(&self) -> Result<Option<Held>, InUseByACall> {
+        let begun = match self.try_lock() {
+            Ok(mut begun) => begun.take(),
+            Err(TryLockError::Poisoned(begun)) => begun.into_inner().take(),
+            Err(TryLockError::WouldBlock) => return Err(InUseByACall),
+        };
+        Ok(begun.map(|Begun { txn, held }| {
+            drop(txn);
+            held
+        }))
     }
 }
 
@@ -317,17 +321,23 @@ impl Transaction {
     fn __repr__(&self) -> String {
         let path = self.handle.path().display();
         // To look at a transaction is not to use it: the thread that does may be a debugger's.
+        let documents = |begun: &mut Option<Begun>| {
+            begun.as_mut().map(|begun| begun.txn.here().map(|txn| txn.len()))
+        };
         let documents = match self.begun.try_lock() {
-            Ok(mut begun) => begun.as_mut().and_then(|begun| Some(begun.txn.here()?.len())),
+            Ok(mut begun) => documents(&mut begun),
+            Err(TryLockError::Poisoned(begun)) => documents(&mut begun.into_inner()),
+            // A forked child may have a copy that another thread had locked.
+            Err(TryLockError::WouldBlock) if self.handle.is_of_parent() => Some(None),
             Err(TryLockError::WouldBlock) => {
                 return format!("<twindex.Transaction {path}: in use>");
             }
-            Err(TryLockError::Poisoned(begun)) => {
-                begun.into_inner().as_mut().and_then(|begun| Some(begun.txn.here()?.len()))
-            }
         };
         match documents {
-            Some(documents) => format!("<twindex.Transaction {path}: {documents} documents>"),
+            Some(Some(documents)) => {
+                format!("<twindex.Transaction {path}: {documents} documents>")
+            }
+            Some(None) => format!("<twindex.Transaction {path}: begun before a fork>"),
             None => format!("<twindex.Transaction {path}: ended>"),
         }
     }

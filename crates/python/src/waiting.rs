@@ -3,6 +3,7 @@
 //! The work runs on a thread of its own. The calling thread waits for it, handles signals and calls
 //! Python, so that Python is never called from the library's threads.
 
+use crate::calls::Callback;
 use crate::error::{named, raise};
 use crate::process::detached;
 use pyo3::prelude::*;
@@ -53,6 +54,7 @@ pub(crate) fn run<T: Send>(
     let report = || {
         let now = latest.lock().unwrap_or_else(PoisonError::into_inner).take();
         Python::attach(|py| {
+            let _callback = Callback::begin();
             py.check_signals()?;
             match (&progress, now) {
                 (Some(progress), Some(now)) => {
