@@ -300,8 +300,8 @@ impl Pairs {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        let taken = self.stream.try_lock().ok().and_then(|mut stream| stream.take());
-        let Some(mut stream) = taken else {
+        let taken = self.stream.try_lock().map(|mut stream| stream.take());
+        let Some(mut stream) = taken.map_err(|_| read_elsewhere())? else {
             return Err(named("ClosedError", "the pairs were taken over before"));
         };
         stream.get_mut()?;
@@ -313,14 +313,16 @@ impl Pairs {
     }
 }
 
+fn read_elsewhere() -> PyErr {
+    named("BusyError", "another call reads from this iterator")
+}
+
 /// The next result of a stream that only one thread reads at a time.
 fn next_of<T: Send + 'static>(
     py: Python<'_>,
     stream: &Mutex<Option<Own<Stream<T>>>>,
 ) -> PyResult<Option<T>> {
-    let Ok(mut stream) = stream.try_lock() else {
-        return Err(named("BusyError", "another thread reads from this iterator"));
-    };
+    let Ok(mut stream) = stream.try_lock() else { return Err(read_elsewhere()) };
     match stream.as_mut() {
         Some(stream) => stream.get_mut()?.next(py),
         None => Ok(None),

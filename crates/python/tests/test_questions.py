@@ -1,5 +1,6 @@
 """Queries, pairs, clusters, explanations: against brute force where there is one."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -233,6 +234,20 @@ def test_sequences_are_sequences(filled: twindex.Index, corpus: list[tuple[str, 
     assert matches[1 :: 2**62] == [matches[1]]
     with pytest.raises(IndexError):
         matches[2**70]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no alarm")
+def test_pairs_that_are_being_read_are_busy(index: twindex.Index) -> None:
+    index.insert_many((str(number), f"one and the same text {number}") for number in range(3000))
+    pairs = index.pairs(0.1)
+    before = signal.signal(signal.SIGALRM, lambda number, frame: pairs.__arrow_c_stream__())
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(twindex.BusyError, match="another call reads"):
+            list(pairs)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_copied_passages_are_found_and_cut_out(tmp_path: Path) -> None:

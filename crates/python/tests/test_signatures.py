@@ -99,3 +99,10 @@ def test_sketchers_and_settings_cross_processes(path: Path) -> None:
         settings = index.settings.to_dict()
         with twindex.open(path.with_name("other.twx"), **settings) as other:
             assert other.settings == index.settings and repr(other.settings) == repr(index.settings)
+
+
+def test_rows_of_signatures_need_no_ids(path: Path) -> None:
+    with twindex.open(path) as index:
+        rows = index.sketcher.sketch([{"text": "a text of some length"}, "another one"])
+        assert index.insert_signatures(rows[:], id=None).added == 2
+        assert list(index) == ["#1", "#2"]

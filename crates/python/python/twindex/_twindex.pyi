@@ -1,6 +1,6 @@
 """The compiled part of the package."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path as PathObject
 from types import TracebackType
@@ -288,7 +288,7 @@ class Sketcher:
     def signature(self, content: Content) -> bytes: ...
     def sketch(
         self,
-        column: ArrowStream | ArrowArray | Iterable[Content],
+        column: ArrowStream | ArrowArray | Iterable[Content | Mapping[str, Any]],
         *,
         text: str = "text",
         progress: Progress | None = None,

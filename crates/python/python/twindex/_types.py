@@ -1,6 +1,6 @@
 """The types of arguments, for type checkers."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -25,7 +25,9 @@ Path: TypeAlias = str | PathLike[str]
 Id: TypeAlias = str | int
 """The id of a document. A number becomes its decimal digits."""
 
-Content: TypeAlias = str | Sequence[str] | Set[str] | dict[str, float]
+Content: TypeAlias = (
+    str | list[str] | tuple[str, ...] | set[str] | frozenset[str] | dict[str, float]
+)
 """A document: a text, tokens, or weights."""
 
 Row: TypeAlias = Content | tuple[Id, Content] | Mapping[str, Any]
@@ -34,12 +36,13 @@ Row: TypeAlias = Content | tuple[Id, Content] | Mapping[str, Any]
 Rows: TypeAlias = ArrowStream | ArrowArray | Iterable[Row]
 """Documents: a table or a column, or an iterable of (id, text), of dicts, or of texts."""
 
-SignatureRows: TypeAlias = (
-    ArrowStream
-    | ArrowArray
-    | Iterable[tuple[Id, bytes | bytearray]]
-    | Iterable[Mapping[str, Any]]
-)
+Signature: TypeAlias = bytes | bytearray
+"""The signature of a document in a row."""
+
+SignatureRow: TypeAlias = Signature | tuple[Id, Signature] | Mapping[str, Any]
+"""A signature with or without the id of its document."""
+
+SignatureRows: TypeAlias = ArrowStream | ArrowArray | Iterable[SignatureRow]
 """Documents that are given by their signatures."""
 
 Progress: TypeAlias = Callable[[int, int | None], object]
