@@ -36,13 +36,14 @@ const COMMAND_LAYERS: [&str; 10] = [
 ];
 
 /// The layers of the Python package. Each uses only those before it.
-const PYTHON_LAYERS: [&str; 30] = [
+const PYTHON_LAYERS: [&str; 31] = [
     "error",
     "process",
     "opened",
     "calls",
     "turn",
     "waiting",
+    "numbers",
     "content",
     "arrow",
     "row",

@@ -1,5 +1,8 @@
-//! What care of a file reports: checks, repairs, space.
+//! Care of a file: repairs, rebuilds, and what they, checks and the space of an index report.
 
+use crate::numbers::{maybe_number, number};
+use crate::settings::{Wanted, seconds};
+use crate::waiting::{stopped, watch};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -135,4 +138,49 @@ impl Usage {
             "<Usage: {documents} documents, {file_bytes} bytes, {runs} runs, {commits} commits>"
         )
     }
+}
+
+/// Checks a file and all its pages. If it is damaged, makes a new one of what can be read.
+#[pyfunction]
+#[pyo3(signature = (path, *, progress=None))]
+pub(crate) fn repair(
+    py: Python<'_>,
+    path: PathBuf,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Repair> {
+    watch(py, progress, twindex::Index::repair(path)).map(Repair::new)
+}
+
+/// Makes an index that stores texts anew with other settings. Those that are not given stay.
+#[pyfunction]
+#[pyo3(signature = (path, *, threshold=None, recall=None, lanes=None, shingle=None, normalize=None,
+                    multiset=None, passages=None, seed=None, wait=0.0, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub(crate) fn rebuild(
+    py: Python<'_>,
+    path: PathBuf,
+    #[pyo3(from_py_with = maybe_number)] threshold: Option<f64>,
+    #[pyo3(from_py_with = maybe_number)] recall: Option<f64>,
+    #[pyo3(from_py_with = maybe_number)] lanes: Option<usize>,
+    shingle: Option<String>,
+    normalize: Option<String>,
+    multiset: Option<bool>,
+    passages: Option<Bound<'_, PyAny>>,
+    seed: Option<Bound<'_, PyAny>>,
+    #[pyo3(from_py_with = number)] wait: f64,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<u64> {
+    let wanted = Wanted {
+        threshold,
+        recall,
+        lanes,
+        shingle,
+        normalize,
+        multiset,
+        passages,
+        seed,
+        ..Wanted::default()
+    };
+    let options = wanted.options()?.wait(seconds(wait)?).give_up_if(stopped);
+    watch(py, progress, options.rebuild(path)).map(|rebuilt| rebuilt.documents)
 }

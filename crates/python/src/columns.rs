@@ -3,6 +3,7 @@
 
 use crate::arrow::{ArrowInput, Table};
 use crate::error::{invalid, no_texts, raise};
+use crate::numbers::number;
 use crate::process::detached;
 use crate::rows::signature_column;
 use arrow_array::cast::AsArray;
@@ -77,7 +78,7 @@ impl Places {
 pub(crate) fn digests(
     py: Python<'_>,
     column: &Bound<'_, PyAny>,
-    without: usize,
+    #[pyo3(from_py_with = number)] without: usize,
 ) -> PyResult<Table> {
     let array = single(column, "column")?;
     let binary = match array.data_type() {
@@ -112,8 +113,8 @@ pub(crate) fn compare_signatures(
     a_places: &Bound<'_, PyAny>,
     b: &Bound<'_, PyAny>,
     b_places: &Bound<'_, PyAny>,
-    least: usize,
-    confidence: f64,
+    #[pyo3(from_py_with = number)] least: usize,
+    #[pyo3(from_py_with = number)] confidence: f64,
 ) -> PyResult<Table> {
     let (a, b) = (single(a, "a")?, single(b, "b")?);
     let places = Places::new((a_places, a.len()), (b_places, b.len()))?;

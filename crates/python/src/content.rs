@@ -2,7 +2,7 @@
 //! its time, and the names of what a row holds.
 
 use crate::error::{invalid, raise};
-use pyo3::exceptions::{PyTypeError, PyUnicodeError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyDict, PyFrozenSet, PyList, PyMapping, PySet, PyString, PyTuple};
@@ -69,6 +69,9 @@ impl Given {
 fn of_elements(py: Python<'_>, error: PyErr, what: &str) -> PyErr {
     if error.is_instance_of::<PyUnicodeError>(py) {
         return invalid("a token holds a lone surrogate, which UTF-8 cannot encode");
+    }
+    if error.is_instance_of::<PyOverflowError>(py) {
+        return invalid("weights: a number is larger than a float can hold");
     }
     match error.is_instance_of::<PyTypeError>(py) {
         true => PyTypeError::new_err(what.to_owned()),

@@ -3,6 +3,7 @@
 use crate::arrow::Table;
 use crate::error::{named, raise};
 use crate::inserting::{Making, Manner, insert_rows};
+use crate::numbers::{maybe_number, number};
 use crate::process::{Own, detached};
 use crate::reader::Reader;
 use crate::results::Deduplicated;
@@ -16,8 +17,8 @@ const _: () = assert!(twindex::DEFAULT_THRESHOLD == 0.8 && twindex::DEFAULT_CONF
 
 /// Finds the duplicates among rows, by an index in a temporary file. Returns a table with a row for
 /// each: `id`, `keep`, `duplicate_of`, `similarity`. Rows without an id are named by their numbers,
-/// counted from 0; if another column than "id" is named, rows must have it. Every row is a document
-/// of its own, also if an id is repeated.
+/// counted from 0, with a `#` before a number that is the id of another row. If another column than
+/// "id" is named, rows must have it. Every row is a document of its own, also if an id is repeated.
 ///
 /// `rows` is anything that speaks Arrow, or an iterable of (id, text), of dicts or of texts. With
 /// `exact=True` texts are kept while it runs, and similarities are exact. `against` are open
@@ -35,18 +36,18 @@ const _: () = assert!(twindex::DEFAULT_THRESHOLD == 0.8 && twindex::DEFAULT_CONF
 pub(crate) fn dedup(
     py: Python<'_>,
     rows: &Bound<'_, PyAny>,
-    threshold: f64,
+    #[pyo3(from_py_with = number)] threshold: f64,
     id: Option<&str>,
     text: &str,
     against: Option<Vec<Bound<'_, Reader>>>,
     exact: bool,
-    recall: Option<f64>,
-    lanes: Option<usize>,
+    #[pyo3(from_py_with = maybe_number)] recall: Option<f64>,
+    #[pyo3(from_py_with = maybe_number)] lanes: Option<usize>,
     shingle: Option<String>,
     normalize: Option<String>,
     multiset: Option<bool>,
     weighted: Option<bool>,
-    max_candidates: Option<usize>,
+    #[pyo3(from_py_with = maybe_number)] max_candidates: Option<usize>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Table> {
     let wanted = Wanted {
@@ -88,8 +89,8 @@ pub(crate) fn dedup(
         numbered: true,
     };
     let mut done = Deduplicated::default();
-    insert_rows(py, rows, &making, &manner, txn, progress, |id, outcome| {
-        done.push_numbered(id, outcome);
+    insert_rows(py, rows, &making, &manner, txn, progress, |number, id, outcome| {
+        done.push_numbered(number, id, outcome);
     })?;
     detached(py, || drop(own));
     done.table()

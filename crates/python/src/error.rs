@@ -50,6 +50,18 @@ pub(crate) fn named(name: &str, message: impl Into<String>) -> PyErr {
     Python::attach(|py| exception(py, name, message).unwrap_or_else(|failed| failed))
 }
 
+/// An exception that is raised in the place of another one, which becomes its context. So neither
+/// of them is lost.
+pub(crate) fn during(py: Python<'_>, raised: PyErr, other: Option<PyErr>) -> PyErr {
+    match (other, raised.context(py)) {
+        (Some(other), None) => raised.set_context(py, Some(other)),
+        // A note takes no context away. It can only fail for exceptions of a class of the caller.
+        (Some(other), Some(_)) => drop(raised.add_note(py, format!("there was also: {other}"))),
+        (None, _) => {}
+    }
+    raised
+}
+
 /// The exception for an argument or a document that is not valid.
 pub(crate) fn invalid(message: impl Into<String>) -> PyErr {
     named("InvalidInputError", message)

@@ -2,10 +2,11 @@
 
 use crate::arrow::Table;
 use crate::content::time_of;
-use crate::error::{invalid, raise};
+use crate::error::{during, invalid, raise};
 use crate::handle::Handle;
 use crate::inserting::{Committing, Making, Manner, insert_rows};
 use crate::merging;
+use crate::numbers::{maybe_number, number};
 use crate::opened::{Open, share};
 use crate::process::detached;
 use crate::reader::Reader;
@@ -21,6 +22,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::path::PathBuf;
+use std::process;
 use std::sync::Arc;
 
 /// An open index. `twindex.open` returns it.
@@ -62,9 +64,9 @@ pub(crate) fn open<'py>(
     py: Python<'py>,
     path: PathBuf,
     mode: &str,
-    threshold: Option<f64>,
-    recall: Option<f64>,
-    lanes: Option<usize>,
+    #[pyo3(from_py_with = maybe_number)] threshold: Option<f64>,
+    #[pyo3(from_py_with = maybe_number)] recall: Option<f64>,
+    #[pyo3(from_py_with = maybe_number)] lanes: Option<usize>,
     shingle: Option<String>,
     normalize: Option<String>,
     multiset: Option<bool>,
@@ -72,8 +74,8 @@ pub(crate) fn open<'py>(
     store_text: Option<bool>,
     passages: Option<Bound<'py, PyAny>>,
     seed: Option<Bound<'py, PyAny>>,
-    wait: f64,
-    cache_bytes: Option<usize>,
+    #[pyo3(from_py_with = number)] wait: f64,
+    #[pyo3(from_py_with = maybe_number)] cache_bytes: Option<usize>,
 ) -> PyResult<Bound<'py, Index>> {
     let wanted = Wanted {
         threshold,
@@ -109,7 +111,11 @@ impl Index {
     /// index for itself: at most `wait` seconds if that is given, then it raises `BusyError`. With
     /// 0 it does not wait.
     #[pyo3(signature = (*, wait=None))]
-    fn write(&self, py: Python<'_>, wait: Option<f64>) -> PyResult<Transaction> {
+    fn write(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = maybe_number)] wait: Option<f64>,
+    ) -> PyResult<Transaction> {
         Transaction::begin(py, &self.handle, wait.map(seconds).transpose()?)
     }
 
@@ -151,11 +157,11 @@ impl Index {
         py: Python<'_>,
         id: &Bound<'_, PyAny>,
         content: &Bound<'_, PyAny>,
-        threshold: Option<f64>,
+        #[pyo3(from_py_with = maybe_number)] threshold: Option<f64>,
         against: Option<Vec<Bound<'_, Reader>>>,
         on_conflict: &str,
         estimate: bool,
-        max_candidates: Option<usize>,
+        #[pyo3(from_py_with = maybe_number)] max_candidates: Option<usize>,
     ) -> PyResult<Option<Match>> {
         self.at_once(py, |txn| {
             txn.insert_unless_similar(
@@ -190,7 +196,7 @@ impl Index {
         id: Option<&str>,
         text: &str,
         on_conflict: &str,
-        commit_every: usize,
+        #[pyo3(from_py_with = number)] commit_every: usize,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Inserted> {
         let names = Names::new(id, text);
@@ -208,7 +214,7 @@ impl Index {
         id: Option<&str>,
         signature: &str,
         on_conflict: &str,
-        commit_every: usize,
+        #[pyo3(from_py_with = number)] commit_every: usize,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Inserted> {
         let names = Names::new(id, signature);
@@ -225,13 +231,13 @@ impl Index {
         &self,
         py: Python<'_>,
         rows: &Bound<'_, PyAny>,
-        threshold: Option<f64>,
+        #[pyo3(from_py_with = maybe_number)] threshold: Option<f64>,
         id: Option<&str>,
         text: &str,
         against: Option<Vec<Bound<'_, Reader>>>,
         on_conflict: &str,
         estimate: bool,
-        max_candidates: Option<usize>,
+        #[pyo3(from_py_with = maybe_number)] max_candidates: Option<usize>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Table> {
         self.at_once(py, |txn| {
@@ -289,7 +295,11 @@ impl Index {
     }
 
     /// Forgets which documents were removed from clusters before a commit. Returns how many.
-    fn forget_cluster_changes(&self, py: Python<'_>, before: u64) -> PyResult<u64> {
+    fn forget_cluster_changes(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = number)] before: u64,
+    ) -> PyResult<u64> {
         let _held = self.handle.wait_for_turn(py)?;
         self.handle.writing(py, |index| {
             detached(py, || index.forget_cluster_changes(before)).map_err(raise)
@@ -321,11 +331,11 @@ impl Index {
         &self,
         py: Python<'_>,
         other: &Bound<'_, PyAny>,
-        threshold: Option<f64>,
+        #[pyo3(from_py_with = maybe_number)] threshold: Option<f64>,
         against: Option<Vec<Bound<'_, Reader>>>,
         on_conflict: &str,
         estimate: bool,
-        max_candidates: Option<usize>,
+        #[pyo3(from_py_with = maybe_number)] max_candidates: Option<usize>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Table> {
         let own = || self.handle.open(py)?.get().map(|index| index.settings().threshold());
@@ -432,6 +442,7 @@ impl Index {
         commit_every: usize,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Inserted> {
+        let own_process = process::id();
         let manner = Manner::new(on_conflict)?;
         let rows = Rows::new(rows, names)?.for_commits_of(commit_every);
         let (sketcher, settings) = {
@@ -444,63 +455,23 @@ impl Index {
         let mut target = Committing::new(&self.handle, commit_every)?;
         let mut counts = Inserted::default();
         let mut documents = 0_u64;
-        let done = insert_rows(py, rows, &making, &manner, &mut target, progress, |_, outcome| {
-            documents += 1;
-            counts.count(outcome.inserted().unwrap_or(twindex::Inserted::Skipped));
-        });
-        target.commit(py)?;
-        match done {
-            Ok(()) => Ok(counts),
-            Err(error) => {
+        let done =
+            insert_rows(py, rows, &making, &manner, &mut target, progress, |_, _, outcome| {
+                documents += 1;
+                counts.count(outcome.inserted().unwrap_or(twindex::Inserted::Skipped));
+            });
+        let Err(error) = done else { return target.commit(py).map(|()| counts) };
+        // In a forked child, nothing is to be committed.
+        if own_process != process::id() {
+            return Err(error);
+        }
+        match target.commit(py) {
+            Ok(()) => {
                 error
                     .add_note(py, format!("the documents before it are committed: {documents}"))?;
                 Err(error)
             }
+            Err(failed) => Err(during(py, failed, Some(error))),
         }
     }
-}
-
-/// Checks a file and all its pages. If it is damaged, makes a new one of what can be read.
-#[pyfunction]
-#[pyo3(signature = (path, *, progress=None))]
-pub(crate) fn repair(
-    py: Python<'_>,
-    path: PathBuf,
-    progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<crate::care::Repair> {
-    watch(py, progress, twindex::Index::repair(path)).map(crate::care::Repair::new)
-}
-
-/// Makes an index that stores texts anew with other settings. Those that are not given stay.
-#[pyfunction]
-#[pyo3(signature = (path, *, threshold=None, recall=None, lanes=None, shingle=None, normalize=None,
-                    multiset=None, passages=None, seed=None, wait=0.0, progress=None))]
-#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
-pub(crate) fn rebuild(
-    py: Python<'_>,
-    path: PathBuf,
-    threshold: Option<f64>,
-    recall: Option<f64>,
-    lanes: Option<usize>,
-    shingle: Option<String>,
-    normalize: Option<String>,
-    multiset: Option<bool>,
-    passages: Option<Bound<'_, PyAny>>,
-    seed: Option<Bound<'_, PyAny>>,
-    wait: f64,
-    progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<u64> {
-    let wanted = Wanted {
-        threshold,
-        recall,
-        lanes,
-        shingle,
-        normalize,
-        multiset,
-        passages,
-        seed,
-        ..Wanted::default()
-    };
-    let options = wanted.options()?.wait(seconds(wait)?).give_up_if(stopped);
-    watch(py, progress, options.rebuild(path)).map(|rebuilt| rebuilt.documents)
 }

@@ -1,7 +1,7 @@
 //! Many documents on their way into an index: rows are read and sketched while the rows before them
 //! are inserted.
 
-use crate::error::{invalid, raise};
+use crate::error::{during, invalid, raise};
 use crate::handle::Handle;
 use crate::opened::Shared;
 use crate::process::{Own, detached, forked};
@@ -173,9 +173,9 @@ pub(crate) struct Making<'m> {
     pub(crate) numbered: bool,
 }
 
-/// Inserts all rows. `told` gets the id that each row gives, or else that of the document, and what
-/// became of it, in order. When a row is bad or Python raises an exception, the rows read before
-/// are inserted all the same.
+/// Inserts all rows. `told` gets the id of each document, the one that its row gives if documents
+/// are named by their numbers, and what became of it, in order. When a row is bad or Python raises
+/// an exception, the rows read before are inserted all the same.
 pub(crate) fn insert_rows(
     py: Python<'_>,
     mut rows: Rows,
@@ -183,7 +183,7 @@ pub(crate) fn insert_rows(
     manner: &Manner,
     target: &mut impl Target,
     progress: Option<&Bound<'_, PyAny>>,
-    mut told: impl FnMut(String, Outcome) + Send,
+    mut told: impl FnMut(String, Option<String>, Outcome) + Send,
 ) -> PyResult<()> {
     let total = rows.total;
     let own_process = process::id();
@@ -210,7 +210,10 @@ pub(crate) fn insert_rows(
         let (documents, names) = (std::mem::take(&mut ready), std::mem::take(&mut given));
         let txn = match count {
             0 => None,
-            _ => Some(target.transaction(py)?),
+            _ => match target.transaction(py) {
+                Ok(txn) => Some(txn),
+                Err(error) => return Err(during(py, error, failed)),
+            },
         };
         let make = || {
             let batch = batch.as_ref();
@@ -224,14 +227,16 @@ pub(crate) fn insert_rows(
             let outcomes = manner.insert(txn, documents)?;
             let names = names.into_iter().chain(std::iter::repeat(None));
             for ((id, name), outcome) in ids.into_iter().zip(names).zip(outcomes) {
-                told(name.unwrap_or(id), outcome);
+                told(id, name, outcome);
             }
             Ok(())
         };
         let (inserted, made) = detached(py, || rayon::join(insert, make));
-        inserted.map_err(raise)?;
+        let inserted = inserted.map_err(raise).and_then(|()| target.inserted(py, count));
+        if let Err(error) = inserted {
+            return Err(during(py, error, failed.or_else(|| rows.take_failed())));
+        }
         if count > 0 {
-            target.inserted(py, count)?;
             done += count as u64;
             // An exception is raised when what was read before it is in.
             if let (Some(progress), None) = (progress, &failed) {

@@ -19,6 +19,7 @@ mod index;
 mod inserting;
 mod merging;
 mod minhash;
+mod numbers;
 mod opened;
 mod pairs;
 mod passages;
@@ -74,8 +75,8 @@ fn compiled(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<care::Repair>()?;
     module.add_class::<care::Usage>()?;
     module.add_function(wrap_pyfunction!(index::open, module)?)?;
-    module.add_function(wrap_pyfunction!(index::repair, module)?)?;
-    module.add_function(wrap_pyfunction!(index::rebuild, module)?)?;
+    module.add_function(wrap_pyfunction!(care::repair, module)?)?;
+    module.add_function(wrap_pyfunction!(care::rebuild, module)?)?;
     module.add_function(wrap_pyfunction!(dedup::dedup, module)?)?;
     module.add_function(wrap_pyfunction!(command::run_command, module)?)?;
     minhash::register(module)

@@ -7,6 +7,7 @@ use crate::content::{Given, id_of};
 use crate::error::{invalid, named, no_texts, raise};
 use crate::explanation::Explanation;
 use crate::handle::Handle;
+use crate::numbers::{maybe_number, number};
 use crate::opened::{Shared, share};
 use crate::pairs::{Ids, Pairs};
 use crate::passages::{self, KnownPassages, PassageMatch};
@@ -181,17 +182,17 @@ impl Reader {
         content: Option<&Bound<'_, PyAny>>,
         id: Option<&Bound<'_, PyAny>>,
         signature: Option<&[u8]>,
-        threshold: Option<f64>,
-        top: Option<usize>,
-        limit: Option<usize>,
+        #[pyo3(from_py_with = maybe_number)] threshold: Option<f64>,
+        #[pyo3(from_py_with = maybe_number)] top: Option<usize>,
+        #[pyo3(from_py_with = maybe_number)] limit: Option<usize>,
         containment: bool,
-        recall: Option<f64>,
-        confidence: Option<f64>,
+        #[pyo3(from_py_with = maybe_number)] recall: Option<f64>,
+        #[pyo3(from_py_with = maybe_number)] confidence: Option<f64>,
         scan: bool,
         estimate: bool,
         all_candidates: bool,
         excluding: Option<&Bound<'_, PyAny>>,
-        max_candidates: Option<usize>,
+        #[pyo3(from_py_with = maybe_number)] max_candidates: Option<usize>,
     ) -> PyResult<Matches> {
         let subject = match (content, id, signature) {
             (Some(content), None, None) => Subject::Content(Given::new(content)?),
@@ -249,10 +250,10 @@ impl Reader {
     fn pairs(
         &self,
         py: Python<'_>,
-        threshold: Option<f64>,
-        max_per_document: Option<u32>,
+        #[pyo3(from_py_with = maybe_number)] threshold: Option<f64>,
+        #[pyo3(from_py_with = maybe_number)] max_per_document: Option<u32>,
         estimate: bool,
-        confidence: Option<f64>,
+        #[pyo3(from_py_with = maybe_number)] confidence: Option<f64>,
     ) -> PyResult<Pairs> {
         let shared = self.shared(py)?;
         let threshold = threshold.unwrap_or(shared.get()?.settings().threshold());
@@ -273,7 +274,7 @@ impl Reader {
     fn clusters(
         &self,
         py: Python<'_>,
-        threshold: Option<f64>,
+        #[pyo3(from_py_with = maybe_number)] threshold: Option<f64>,
         linkage: &str,
         keep: &str,
         prefer: Option<&Bound<'_, PyAny>>,
@@ -323,7 +324,11 @@ impl Reader {
     /// that went to another cluster or left its cluster, in the order of commits. With 0, every
     /// document that is in a cluster. Give the `commit_number` of this state the next time.
     #[pyo3(signature = (since=0))]
-    fn cluster_changes(&self, py: Python<'_>, since: u64) -> PyResult<Vec<ClusterChange>> {
+    fn cluster_changes(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = number)] since: u64,
+    ) -> PyResult<Vec<ClusterChange>> {
         self.ask(py, |snapshot| tracking::changes(snapshot, since))
     }
 
@@ -338,8 +343,8 @@ impl Reader {
         &self,
         py: Python<'_>,
         text: String,
-        threshold: Option<f64>,
-        limit: Option<usize>,
+        #[pyo3(from_py_with = maybe_number)] threshold: Option<f64>,
+        #[pyo3(from_py_with = maybe_number)] limit: Option<usize>,
         excluding: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<PassageMatch>> {
         let excluding = excluding.map(id_of).transpose()?.map(|id| id.to_string());

@@ -327,6 +327,8 @@ pub(crate) fn word(outcome: twindex::Inserted) -> &'static str {
 pub(crate) struct Deduplicated {
     ids: Vec<String>,
     originals: Vec<Option<(Original, Option<f64>)>>,
+    /// The rows without an id, which are named by their numbers.
+    unnamed: Vec<usize>,
     /// The hashes of the ids so far.
     seen: HashSet<u64>,
     repeated: Option<String>,
@@ -363,16 +365,40 @@ impl Deduplicated {
         self.ids.push(id);
     }
 
-    /// Like `push`, for documents that are named by the numbers of their rows.
-    pub(crate) fn push_numbered(&mut self, id: String, outcome: twindex::Outcome) {
+    /// Like `push`, for documents that are named by the numbers of their rows, and rows that may
+    /// give an id.
+    pub(crate) fn push_numbered(
+        &mut self,
+        number: String,
+        id: Option<String>,
+        outcome: twindex::Outcome,
+    ) {
         let own = matches!(outcome, twindex::Outcome::Duplicate { against: None, .. });
-        self.add(id, outcome);
+        if id.is_none() {
+            self.unnamed.push(self.ids.len());
+        }
+        self.add(id.unwrap_or(number), outcome);
         if own
             && let Some(Some((original, _))) = self.originals.last_mut()
             && let Original::Id(number) = original
             && let Ok(row) = number.parse()
         {
             *original = Original::Row(row);
+        }
+    }
+
+    /// Gives rows without an id names that no row has as its id.
+    fn name_rows(&mut self) {
+        let unnamed = std::mem::take(&mut self.unnamed);
+        let mut numbers = unnamed.iter().copied().peekable();
+        let is_given = |row: &usize| numbers.next_if_eq(row).is_none();
+        let given = (0..self.ids.len()).filter(is_given).filter_map(|row| self.ids.get(row));
+        let given: HashSet<String> = given.cloned().collect();
+        for row in unnamed {
+            let Some(name) = self.ids.get_mut(row) else { continue };
+            while given.contains(name) {
+                name.insert(0, '#');
+            }
         }
     }
 
@@ -384,11 +410,14 @@ impl Deduplicated {
     }
 
     /// The table: `id`, `keep`, `duplicate_of`, `similarity`.
-    pub(crate) fn table(self) -> PyResult<Table> {
+    pub(crate) fn table(mut self) -> PyResult<Table> {
         if let Some(id) = &self.repeated {
             return Err(invalid(format!(
                 "the id {id:?} comes twice: give each document its own, or use twindex.dedup"
             )));
+        }
+        if !self.unnamed.is_empty() {
+            self.name_rows();
         }
         let keep = self.originals.iter().map(|original| Some(original.is_none()));
         let of = self.originals.iter();

@@ -98,7 +98,6 @@ fn python_row(
     names: &Names,
     kind: Kind,
 ) -> PyResult<(Option<PyBackedStr>, Cell)> {
-    // Without a name for ids, a tuple is a set of tokens as any other.
     let (id, content) = if let Some(fields) = fields_of(row)? {
         let by_place = row.is_instance_of::<PyTuple>();
         let named = |name: &String| {
@@ -118,8 +117,15 @@ fn python_row(
         (id, named(&names.content)?.ok_or_else(no_content)?)
     } else if names.id.is_some()
         && let Ok(pair) = row.cast::<PyTuple>()
-        && pair.len() == 2
     {
+        // Some tokens in a tuple would be a pair, or not, by their number.
+        if pair.len() != 2 {
+            return Err(invalid(format!(
+                "a tuple of {} values: expected (id, text); tokens without an id are a list or a \
+                 set, or any of these with id=None",
+                pair.len()
+            )));
+        }
         (Some(pair.get_item(0)?), pair.get_item(1)?)
     } else if let Ok(dict) = row.cast::<PyMapping>() {
         let may_be_weights = kind == Kind::Weights && !names.id_needed;

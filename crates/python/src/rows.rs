@@ -119,6 +119,11 @@ impl Rows {
         Self { most: every.div_ceil(batches).max(1), ..self }
     }
 
+    /// What ended the rows early and was not raised yet.
+    pub(crate) fn take_failed(&mut self) -> Option<PyErr> {
+        self.failed.take()
+    }
+
     /// The next rows; `None` at the end.
     pub(crate) fn next(&mut self, py: Python<'_>, kind: Kind) -> PyResult<Option<RowBatch>> {
         if let Some(error) = self.failed.take() {

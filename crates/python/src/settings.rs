@@ -1,6 +1,7 @@
 //! The settings of an index: how Python gives them, and how it sees them.
 
 use crate::error::{invalid, raise};
+use crate::numbers::maybe_number;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyString, PyTuple};
@@ -118,9 +119,9 @@ impl Settings {
                         multiset=None, weighted=None, store_text=None, passages=None, seed=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn chosen(
-        threshold: Option<f64>,
-        recall: Option<f64>,
-        lanes: Option<usize>,
+        #[pyo3(from_py_with = maybe_number)] threshold: Option<f64>,
+        #[pyo3(from_py_with = maybe_number)] recall: Option<f64>,
+        #[pyo3(from_py_with = maybe_number)] lanes: Option<usize>,
         shingle: Option<String>,
         normalize: Option<String>,
         multiset: Option<bool>,

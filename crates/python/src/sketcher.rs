@@ -5,6 +5,7 @@ use crate::columns::compare_texts;
 use crate::content::{Given, text_of};
 use crate::error::{invalid, no_texts, raise};
 use crate::explanation::Explanation;
+use crate::numbers::{maybe_number, number};
 use crate::process::detached;
 use crate::row::{Kind, Names};
 use crate::rows::{RowBatch, Rows, signature_of};
@@ -39,7 +40,7 @@ impl Sketcher {
     #[pyo3(signature = (*, lanes=None, shingle=None, normalize=None, multiset=None, weighted=None,
                         seed=None))]
     fn new(
-        lanes: Option<usize>,
+        #[pyo3(from_py_with = maybe_number)] lanes: Option<usize>,
         shingle: Option<String>,
         normalize: Option<String>,
         multiset: Option<bool>,
@@ -116,7 +117,11 @@ impl Sketcher {
     /// `None` if one is of an empty document.
     #[staticmethod]
     #[pyo3(signature = (a, b, *, confidence=0.95))]
-    fn similarity(a: &[u8], b: &[u8], confidence: f64) -> PyResult<Option<(f64, f64, f64)>> {
+    fn similarity(
+        a: &[u8],
+        b: &[u8],
+        #[pyo3(from_py_with = number)] confidence: f64,
+    ) -> PyResult<Option<(f64, f64, f64)>> {
         let (a, b) = (signature_of(a).map_err(invalid)?, signature_of(b).map_err(invalid)?);
         if a.lanes().len() != b.lanes().len() {
             return Err(invalid("the signatures have different numbers of lanes"));

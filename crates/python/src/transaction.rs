@@ -5,6 +5,7 @@ use crate::content::{Given, id_of};
 use crate::error::{invalid, named, raise};
 use crate::handle::{Abort, Handle, InUseByACall};
 use crate::inserting::{Making, Manner, insert_rows};
+use crate::numbers::maybe_number;
 use crate::process::{Own, detached};
 use crate::reader::Reader;
 use crate::results::{Deduplicated, Inserted, Match, word};
@@ -147,11 +148,11 @@ impl Transaction {
         py: Python<'_>,
         id: &Bound<'_, PyAny>,
         content: &Bound<'_, PyAny>,
-        threshold: Option<f64>,
+        #[pyo3(from_py_with = maybe_number)] threshold: Option<f64>,
         against: Option<Vec<Bound<'_, Reader>>>,
         on_conflict: &str,
         estimate: bool,
-        max_candidates: Option<usize>,
+        #[pyo3(from_py_with = maybe_number)] max_candidates: Option<usize>,
     ) -> PyResult<Option<Match>> {
         let (id, given) = (id_of(id)?, Given::new(content)?);
         let threshold = threshold.unwrap_or(self.settings.threshold());
@@ -195,13 +196,13 @@ impl Transaction {
         &self,
         py: Python<'_>,
         rows: &Bound<'_, PyAny>,
-        threshold: Option<f64>,
+        #[pyo3(from_py_with = maybe_number)] threshold: Option<f64>,
         id: Option<&str>,
         text: &str,
         against: Option<Vec<Bound<'_, Reader>>>,
         on_conflict: &str,
         estimate: bool,
-        max_candidates: Option<usize>,
+        #[pyo3(from_py_with = maybe_number)] max_candidates: Option<usize>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Table> {
         let threshold = threshold.unwrap_or(self.settings.threshold());
@@ -212,7 +213,7 @@ impl Transaction {
         let mut done = Deduplicated::default();
         self.with(|txn| {
             let making = self.making(Kind::Contents);
-            insert_rows(py, rows, &making, &manner, txn, progress, |id, outcome| {
+            insert_rows(py, rows, &making, &manner, txn, progress, |id, _, outcome| {
                 done.push(id, outcome);
             })
         })?;
@@ -358,7 +359,7 @@ impl Transaction {
         let mut counts = Inserted::default();
         self.with(|txn| {
             let making = self.making(kind);
-            insert_rows(py, rows, &making, &manner, txn, progress, |_, outcome| {
+            insert_rows(py, rows, &making, &manner, txn, progress, |_, _, outcome| {
                 counts.count(outcome.inserted().unwrap_or(twindex::Inserted::Skipped));
             })
         })?;

@@ -4,7 +4,7 @@
 //! Python, so that Python is never called from the library's threads.
 
 use crate::calls::Callback;
-use crate::error::{named, raise};
+use crate::error::{during, named, raise};
 use crate::process::detached;
 use pyo3::prelude::*;
 use std::cell::RefCell;
@@ -16,7 +16,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
-use twindex::{Progress, Work, with_threads};
+use twindex::{Error, ErrorKind, Progress, Work, with_threads};
 
 /// The time between two looks at signals and progress.
 const TICK: Duration = Duration::from_millis(50);
@@ -107,17 +107,32 @@ pub(crate) fn run<T: Send>(
                 }
             }
             let outcome = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
-            let outcome = outcome.map_err(raise);
             match (raised, outcome) {
+                (Some(error), Err(failed)) if !is_of_stopping(&failed) => {
+                    Err(instead(error, failed))
+                }
                 (Some(error), _) => Err(error),
                 (None, Ok(done)) => {
                     finish();
                     report().map(|()| done)
                 }
-                (None, Err(error)) => report().and(Err(error)),
+                (None, Err(failed)) => match report() {
+                    Ok(()) => Err(raise(failed)),
+                    Err(error) => Err(instead(error, failed)),
+                },
             }
         })
     })
+}
+
+/// Whether an error says that work was stopped, or that it was stopped in a wait.
+fn is_of_stopping(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::Busy)
+}
+
+/// An exception of Python, raised in the place of an error of the library.
+fn instead(raised: PyErr, failed: Error) -> PyErr {
+    Python::attach(|py| during(py, raised, Some(raise(failed))))
 }
 
 /// Ends a child that was forked by what the progress function called: the thread that works is in

@@ -204,3 +204,34 @@ def test_elements_of_the_wrong_type_are_type_errors(index: twindex.Index) -> Non
         index.insert("a", ["a", "\ud800"])
     with pytest.raises(TypeError, match="several ids, not one"):
         index.remove_many(b"12")
+
+
+def test_a_name_that_dedup_gives_is_that_of_no_other_row() -> None:
+    texts = ["a text of some length", "another one of some length", "A text of  some length"]
+    given = pyarrow.table({"id": ["1", None, None], "text": texts})
+    for rows in (given, given.to_pylist()):
+        table = twindex.dedup(rows)
+        assert table["id"] == ["1", "#1", "2"]
+        assert table["duplicate_of"] == [None, None, "1"]
+    rows = [(1, texts[0]), texts[1], texts[1], ("#1", "something else altogether")]
+    table = twindex.dedup(rows)
+    assert table["id"] == ["1", "##1", "2", "#1"]
+    assert table["duplicate_of"] == [None, None, "##1", None]
+
+
+def test_tuples_are_pairs_and_no_sets_of_tokens(index: twindex.Index) -> None:
+    sets = [("sea", "ship", "sky"), ("sea", "ship")]
+    with pytest.raises(twindex.InvalidInputError, match="a tuple of 3 values: expected") as raised:
+        twindex.dedup(sets, shingle="token")
+    assert raised.value.__notes__ == ["in row 0, counted from 0"]
+    with pytest.raises(twindex.InvalidInputError, match="a tuple of 3 values: expected"):
+        index.insert_many(sets)
+    assert twindex.dedup(sets, id=None, shingle="token")["id"] == ["0", "1"]
+    assert twindex.dedup([list(tokens) for tokens in sets], shingle="token")["id"] == ["0", "1"]
+
+
+def test_tokens_are_no_other_collection_than_the_types_say(index: twindex.Index) -> None:
+    with pytest.raises(TypeError, match="got deque"):
+        index.insert("a", collections.deque(["sea"]))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="got dict_keys"):
+        index.insert("a", {"sea": 1.0}.keys())  # type: ignore[arg-type]

@@ -1,5 +1,7 @@
 """The exceptions of twindex. `Error` is the base of all of them."""
 
+from typing import Any
+
 
 class Error(Exception):
     """Any error of twindex. The message says what is wrong, where, and what to do."""
@@ -12,11 +14,19 @@ class _Plain(Error):
         return str(self.args[0]) if self.args else ""
 
 
-class NotFoundError(_Plain, FileNotFoundError):
+class _OfSystem(_Plain, OSError):
+    """An error with the `filename` and the `errno` of an OSError, which copies keep."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = {**self.__dict__, "filename": self.filename, "errno": self.errno}
+        return type(self), self.args, state
+
+
+class NotFoundError(_OfSystem, FileNotFoundError):
     """There is no index at the path."""
 
 
-class ExistsError(_Plain, FileExistsError):
+class ExistsError(_OfSystem, FileExistsError):
     """There already is a file at the path."""
 
 
@@ -32,7 +42,7 @@ class BusyError(Error):
     """Another process, transaction or snapshot is in use. Try again when it has ended."""
 
 
-class MovedError(_Plain, OSError):
+class MovedError(_OfSystem):
     """The file of the index was moved, deleted or replaced while it was open."""
 
 
@@ -48,7 +58,7 @@ class FullError(Error):
     """A limit of the index or of memory is reached."""
 
 
-class StorageError(_Plain, OSError):
+class StorageError(_OfSystem):
     """The operating system or the storage library failed."""
 
 

@@ -1,0 +1,62 @@
+//! Numbers that Python gives as arguments. One that is out of range is an `InvalidInputError`, as
+//! other wrong arguments are, and not the `OverflowError` of a conversion.
+
+use crate::error::invalid;
+use pyo3::exceptions::PyOverflowError;
+use pyo3::prelude::*;
+
+/// A type of numbers that arguments have.
+pub(crate) trait Number: Sized {
+    /// The numbers that can be given, in words.
+    const RANGE: &str;
+
+    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self>;
+}
+
+impl Number for usize {
+    const RANGE: &str = "0 to 2**64 - 1";
+
+    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        given.extract()
+    }
+}
+
+impl Number for u64 {
+    const RANGE: &str = "0 to 2**64 - 1";
+
+    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        given.extract()
+    }
+}
+
+impl Number for u32 {
+    const RANGE: &str = "0 to 2**32 - 1";
+
+    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        given.extract()
+    }
+}
+
+impl Number for f64 {
+    const RANGE: &str = "a number that a float can hold";
+
+    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        given.extract()
+    }
+}
+
+/// A number.
+pub(crate) fn number<T: Number>(given: &Bound<'_, PyAny>) -> PyResult<T> {
+    T::of(given).map_err(|error| match error.is_instance_of::<PyOverflowError>(given.py()) {
+        true => invalid(format!("{given} is out of range: expected {}", T::RANGE)),
+        false => error,
+    })
+}
+
+/// A number, or `None`.
+pub(crate) fn maybe_number<T: Number>(given: &Bound<'_, PyAny>) -> PyResult<Option<T>> {
+    match given.is_none() {
+        true => Ok(None),
+        false => number(given).map(Some),
+    }
+}
