@@ -2,7 +2,7 @@
 //! its time, and the names of what a row holds.
 
 use crate::error::{invalid, raise};
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeError};
+use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError, PyUnicodeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyDict, PyFrozenSet, PyList, PyMapping, PySet, PyString, PyTuple};
@@ -120,6 +120,21 @@ pub(crate) fn time_of(time: &Bound<'_, PyAny>) -> PyResult<SystemTime> {
     time.ok_or_else(expected)
 }
 
+/// Names, unless they are something else than texts.
+fn names_of(names: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+    let texts = names.extract().map(Some);
+    texts.or_else(|error| unless_stopped(names.py(), error).map(|()| None))
+}
+
+/// Passes over an error of Python code that is asked for something it may not have. What ends a
+/// program, such as Ctrl-C, is raised.
+pub(crate) fn unless_stopped(py: Python<'_>, error: PyErr) -> PyResult<()> {
+    match error.is_instance_of::<PyException>(py) {
+        true => Ok(()),
+        false => Err(error),
+    }
+}
+
 /// The names of a row's values, if it is a named tuple, or a row of Spark or of SQLite.
 pub(crate) fn fields_of(row: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
     if row.is_exact_instance_of::<PyTuple>() || row.is_instance_of::<PyString>() {
@@ -128,7 +143,7 @@ pub(crate) fn fields_of(row: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>>
     if row.is_instance_of::<PyTuple>() {
         for names in ["_fields", "__fields__"] {
             if let Some(fields) = row.getattr_opt(names)? {
-                return Ok(fields.extract().ok());
+                return names_of(&fields);
             }
         }
         return Ok(None);
@@ -139,11 +154,11 @@ pub(crate) fn fields_of(row: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>>
         && !names.is_none()
         && !row.hasattr("columns")?
     {
-        return Ok(names.extract().ok());
+        return names_of(&names);
     }
     match row.cast::<PyMapping>() {
         Ok(_) => Ok(None),
-        Err(_) if row.hasattr("keys")? => Ok(row.call_method0("keys")?.extract().ok()),
+        Err(_) if row.hasattr("keys")? => names_of(&row.call_method0("keys")?),
         Err(_) => Ok(None),
     }
 }

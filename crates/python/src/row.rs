@@ -1,7 +1,7 @@
 //! One row of an iterable: a text, a pair (id, text), a dict, or a row with named values; and what
 //! it is asked for.
 
-use crate::content::{Given, fields_of, id_of};
+use crate::content::{Given, fields_of, id_of, unless_stopped};
 use crate::error::invalid;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
@@ -105,7 +105,9 @@ fn python_row(
             let value = |place: usize| match by_place {
                 true => row.get_item(place),
                 // Some rows take places alone.
-                false => row.get_item(name).or_else(|_| row.get_item(place)),
+                false => row.get_item(name).or_else(|error| {
+                    unless_stopped(row.py(), error).and_then(|()| row.get_item(place))
+                }),
             };
             place.map(value).transpose()
         };

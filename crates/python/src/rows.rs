@@ -2,11 +2,12 @@
 //! datasets, and iterables of texts, of pairs (id, text) and of dicts.
 
 use crate::arrow::{ArrowInput, Batch};
+use crate::content::unless_stopped;
 use crate::error::invalid;
 use crate::row::{BYTES, Cell, Kind, Names, python_cells};
 use arrow_array::ArrayRef;
 use arrow_buffer::NullBuffer;
-use pyo3::exceptions::{PyException, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyDict, PyIterator, PyString};
@@ -107,8 +108,7 @@ impl Rows {
         };
         let total = match data.len() {
             Ok(total) => Some(total),
-            Err(error) if error.is_instance_of::<PyException>(data.py()) => None,
-            Err(error) => return Err(error),
+            Err(error) => unless_stopped(data.py(), error).map(|()| None)?,
         };
         Ok(Self { source, names, read: 0, most: ROWS, failed: None, total })
     }

@@ -235,3 +235,18 @@ def test_tokens_are_no_other_collection_than_the_types_say(index: twindex.Index)
         index.insert("a", collections.deque(["sea"]))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="got dict_keys"):
         index.insert("a", {"sea": 1.0}.keys())  # type: ignore[arg-type]
+
+
+def test_ctrl_c_in_the_values_of_a_row_is_raised(index: twindex.Index) -> None:
+    class Row:
+        def keys(self) -> list[str]:
+            return ["id", "text"]
+
+        def __getitem__(self, name: str | int) -> str:
+            if name == "text":
+                raise KeyboardInterrupt
+            return "a"
+
+    with pytest.raises(KeyboardInterrupt):
+        index.insert_many([Row()])  # type: ignore[list-item]
+    assert len(index) == 0
