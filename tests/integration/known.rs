@@ -417,6 +417,32 @@ fn replaced_documents_leave_their_places_among_those_that_are_compared() {
 }
 
 #[test]
+fn what_a_batch_has_inserted_is_known_though_it_has_replaced_a_crowded_document() {
+    // More documents than are compared share a footer, and the batch replaces one of them.
+    let crowd = |n: usize| (n.to_string(), format!("p q r s t u x{n} y{n}"));
+    let crowd: Vec<(String, String)> = (0..150).map(crowd).collect();
+    let news = [
+        ("0", "a text without a footer"),
+        ("first", "one two three four five six"),
+        ("second", "one two three four five six p q r s t u seven"),
+    ];
+    let inserted = |batch: usize| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let index = index(&folder);
+        let mut txn = index.begin_write().expect("begun");
+        txn.insertion().contents(&crowd).expect("inserted");
+        let insert = |part: &[(&str, &str)]| {
+            txn.insertion().without_passages().contents(part).expect("inserted")
+        };
+        news.chunks(batch).flat_map(insert).collect::<Vec<Outcome>>()
+    };
+    let expected = inserted(1);
+    let Outcome::Cut { known, text, .. } = &expected[2] else { panic!("{expected:?}") };
+    assert_eq!((known.passages()[0].of.as_str(), text.as_str()), ("first", "seven"));
+    assert_eq!(inserted(3), expected);
+}
+
+#[test]
 fn a_document_with_the_text_that_is_left_stays_though_its_source_is_newer() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let index = index(&folder);

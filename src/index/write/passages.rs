@@ -101,7 +101,7 @@ impl<'c> PassageJudge<'c> {
             let search = |view: &WriteView<'_, '_>, document: &Document| {
                 Met::new(view, document, own, rule, sketcher)
             };
-            met = Met { with_batch: true, ..entry.read(search)? };
+            met = Met { with_batch: true, ..entry.read_with_batch(search)? };
         }
         if let Existing::Other(doc) = entry.existing()
             && let Some(outcome) = self.again(&mut entry, &met, doc)?

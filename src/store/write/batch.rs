@@ -225,13 +225,23 @@ impl Entry<'_, '_> {
         self.batch.writer.view(|view| Ok(view.document(doc)?.id))
     }
 
-    /// Reads the written documents, which may include earlier ones of the batch.
+    /// Reads the written documents. Some earlier ones of the batch may be among them, but not those
+    /// that still wait.
     pub(crate) fn read<T>(
         &mut self,
         read: impl FnOnce(&WriteView<'_, '_>, &Document) -> Result<T>,
     ) -> Result<T> {
         let Self { batch, document, .. } = self;
         batch.writer.read(|view| read(view, document))
+    }
+
+    /// Writes the documents of the batch that were inserted before this one, and reads all.
+    pub(crate) fn read_with_batch<T>(
+        &mut self,
+        read: impl FnOnce(&WriteView<'_, '_>, &Document) -> Result<T>,
+    ) -> Result<T> {
+        self.batch.write()?;
+        self.read(read)
     }
 
     /// Replaces the document by another version of it.
