@@ -373,6 +373,27 @@ fn containment_is_the_share_of_the_query_in_shared_passages() {
 }
 
 #[test]
+fn a_document_that_shares_exactly_the_threshold_is_reported() {
+    let place = Place::new();
+    let options = tiny().shingle(Shingle::words(1)).passages(5).store_text(true);
+    let index = options.create(place.index()).expect("created");
+    let words = |name: &str, count: usize| -> String {
+        (0..count).map(|n| format!("{name}{n} ")).collect()
+    };
+    let mut txn = index.begin_write().expect("begun");
+    for shared in 5..100 {
+        txn.insert(&shared.to_string(), &words("q", shared)).expect("inserted");
+    }
+    txn.commit().expect("committed");
+    let (snapshot, query) = (index.snapshot().expect("a snapshot"), words("q", 100));
+    for shared in 5..100 {
+        let share = shared as f64 / 100.0;
+        let found = snapshot.passages().threshold(share).by_text(&query).expect("searched");
+        assert_eq!(found.len(), 100 - shared, "{share}");
+    }
+}
+
+#[test]
 fn texts_shorter_than_a_passage_share_none() {
     for (shingle, length) in [("word:3", 4), ("char:9", 10), ("token", 2)] {
         for store_text in [false, true] {

@@ -276,10 +276,11 @@ impl<'s> PassageQuery<'s> {
         let excluded = found_of(&view, &self.excluded)?;
         let limit = self.candidate_limit()?;
         let FoundPassages { found, candidates, limited } = search.run(&view, &excluded, limit)?;
-        let least = threshold.map_or(0.0, |share| share.get() * units as f64);
+        // A share that is computed as callers do: a product may be rounded to more than it is.
+        let share = |shared: usize| shared as f64 / units.max(1) as f64;
+        let reaches = |most| threshold.is_none_or(|least| share(most) >= least.get());
         let counted = found.into_iter().map(|(doc, shared)| (search.covered(&shared), doc, shared));
-        let counted: Vec<Counted> =
-            counted.filter(|((_, most), ..)| *most as f64 >= least).collect();
+        let counted: Vec<Counted> = counted.filter(|((_, most), ..)| reaches(*most)).collect();
         let limit = self.limit.unwrap_or(usize::MAX);
         let order = |a: &Counted, b: &Counted| b.0.cmp(&a.0);
         let (named, left_out) = named_first(&view, counted, limit, order, |found| found.1)?;
