@@ -146,6 +146,36 @@ fn a_run_refuses_transactions_of_another_index() {
 }
 
 #[test]
+fn a_run_whose_documents_were_not_committed_must_be_resumed() {
+    let place = Place::new();
+    let index = tiny().create(place.index()).expect("created");
+    let document = |number: u64| {
+        vec![index.prepare(format!("d{number}"), &text(number, 0, 40)).expect("prepared")]
+    };
+    let mut run = DedupRun::begin(KEY);
+    for number in 0..2 {
+        let mut txn = index.begin_write().expect("begun");
+        run.insert(txn.insertion().unless_similar(0.8), document(number)).expect("judged");
+        run.save(&mut txn, [0; 10]).expect("saved");
+        match number {
+            0 => txn.commit().expect("committed"),
+            _ => txn.abort(),
+        }
+    }
+    let mut txn = index.begin_write().expect("begun");
+    let refused = run.insert(txn.insertion().unless_similar(0.8), document(2));
+    assert!(matches!(refused, Err(Error::InvalidSetting { setting: "transaction", .. })));
+    let mut run = DedupRun::resume(&txn, KEY).expect("readable").expect("interrupted");
+    for number in 0..3 {
+        run.insert(txn.insertion().unless_similar(0.8), document(number)).expect("judged");
+    }
+    run.save(&mut txn, [0; 10]).expect("saved");
+    txn.commit().expect("committed");
+    assert_eq!(all_ids(&index.snapshot().expect("a snapshot")), ["d0", "d1", "d2"]);
+    assert_clean(&index.check().run().expect("checked"));
+}
+
+#[test]
 fn a_run_refuses_an_insertion_that_compares_nothing() {
     let place = Place::new();
     let index = tiny().create(place.index()).expect("created");

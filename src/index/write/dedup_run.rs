@@ -75,7 +75,9 @@ impl fmt::Debug for IndexKey {
 /// the length of an output file. On resuming, the caller truncates its output to that length.
 ///
 /// A run belongs to one index: that of the first transaction it is given. The index can be closed
-/// and opened again meanwhile. A transaction of another index is refused.
+/// and opened again meanwhile. A transaction of another index is refused. After a transaction that
+/// was dropped, or whose commit failed, [`resume`](Self::resume) the run: the value at hand counts
+/// documents that the index does not have.
 ///
 /// If a document appears twice in the input with the same id and text, the second is a duplicate of
 /// the first. A document that was in the index before the run began is unchanged.
@@ -229,16 +231,21 @@ impl DedupRun {
         Self { key, index, passing, row, given: DedupInput::default() }
     }
 
-    /// Checks that a transaction is of the index that the run belongs to.
+    /// Checks that a transaction is of the index that the run belongs to, and that it has the
+    /// documents that the run has inserted last.
     fn check_index(&self, txn: &WriteTxn) -> Result<()> {
-        match self.index {
-            Some(index) if index != IndexKey::new(txn) => Err(Error::InvalidSetting {
-                setting: "transaction",
-                got: format!("of {}", txn.path().display()),
-                expected: "one of the index that the run was begun or resumed in",
-            }),
-            _ => Ok(()),
+        let refused =
+            |got, expected| Err(Error::InvalidSetting { setting: "transaction", got, expected });
+        if self.index.is_some_and(|index| index != IndexKey::new(txn)) {
+            let expected = "one of the index that the run was begun or resumed in";
+            return refused(format!("of {}", txn.path().display()), expected);
         }
+        // Numbers would be given twice, and the run would count documents that are not there.
+        if self.row.own.end() > txn.writer().next_number() {
+            let expected = "one after their commit, or the run resumed if there was none";
+            return refused("without the last documents of the run".to_owned(), expected);
+        }
+        Ok(())
     }
 
     /// Lets the run belong to the index of a transaction, if it belongs to none yet.
@@ -297,9 +304,10 @@ impl DedupRun {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidSetting`] for an insertion that compares nothing, or that is of another
-    /// index than the run; [`Error::InputDiffers`] if the documents differ from those judged before
-    /// the interruption, or if a run that has judged its whole input receives more; those of
+    /// [`Error::InvalidSetting`] for an insertion that compares nothing, that is of another index
+    /// than the run, or whose transaction lacks documents that the run has inserted;
+    /// [`Error::InputDiffers`] if the documents differ from those judged before the interruption,
+    /// or if a run that has judged its whole input receives more; those of
     /// [`Insertion::documents`].
     pub fn insert(
         &mut self,
@@ -364,8 +372,8 @@ impl DedupRun {
     ///
     /// # Errors
     ///
-    /// - [`Error::InvalidSetting`] if the transaction is of another index than the run. Nothing is
-    ///   stored then.
+    /// - [`Error::InvalidSetting`] if the transaction is of another index than the run, or lacks
+    ///   documents that the run has inserted. Nothing is stored then.
     /// - [`Error::Io`] or [`Error::Storage`] if writing fails. The transaction cannot be committed
     ///   then.
     pub fn save(&mut self, txn: &mut WriteTxn, notes: [u64; 10]) -> Result<()> {
@@ -413,8 +421,8 @@ impl DedupRun {
     ///
     /// # Errors
     ///
-    /// - [`Error::InvalidSetting`] if the transaction is of another index than the run. Nothing is
-    ///   deleted then.
+    /// - [`Error::InvalidSetting`] if the transaction is of another index than the run, or lacks
+    ///   documents that the run has inserted. Nothing is deleted then.
     /// - [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] if reading or writing fails.
     pub fn finish(self, txn: &mut WriteTxn) -> Result<()> {
         self.check_index(txn)?;

@@ -30,6 +30,11 @@ impl OwnNumbers {
         }
     }
 
+    /// The number after the last one; 0 if there are none.
+    pub(crate) fn end(&self) -> u64 {
+        self.ranges.last().map_or(0, |last| last.end)
+    }
+
     pub(crate) fn contains(&self, number: u64) -> bool {
         let after = self.ranges.partition_point(|range| range.start <= number);
         let range = after.checked_sub(1).and_then(|at| self.ranges.get(at));
