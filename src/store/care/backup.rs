@@ -1,9 +1,10 @@
 //! Copies one commit to a new, compact file, while other threads go on writing.
 
 use crate::error::Result;
+use crate::store::bytes::clusters::ChangeRow;
 use crate::store::bytes::codec::unseal;
 use crate::store::bytes::schema::{
-    BandNo, CLUSTER_CHANGES, CLUSTERS, DEAD, DOCUMENTS, FENCES, FINGERPRINTS, MEMBERS, META,
+    BandNo, CLUSTER_CHANGES, CLUSTERS, DEAD, DOCUMENTS, DocNo, FENCES, FINGERPRINTS, MEMBERS, META,
     POSTINGS, RUNS, RunNo, SIGNATURES, TEXTS, Table, posting_owner, run_row_key,
 };
 use crate::store::create::{NewFile, already_exists};
@@ -11,6 +12,7 @@ use crate::store::progress::Watch;
 use crate::store::read::reader::Reader;
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged, guard};
+use crate::store::write::dedup_row;
 use redb::{
     Database, Key, ReadableTable, ReadableTableMetadata, TableDefinition, WriteTransaction,
 };
@@ -122,7 +124,11 @@ impl Copier<'_, '_> {
                 verify(source, row, Table::Clusters, u64::from(doc), doc)
             })?;
             self.copy_table(MEMBERS, watch, |_, _| Ok(true))?;
-            self.copy_table(CLUSTER_CHANGES, watch, |_, _| Ok(true))?;
+            self.copy_table(CLUSTER_CHANGES, watch, |(commit, doc), row| {
+                let name = format_args!("{commit} {doc}");
+                let fault = |fault| damaged(source, Table::ClusterChanges, name, fault);
+                ChangeRow::decode(row, commit, DocNo(doc)).map(|_| true).map_err(fault)
+            })?;
         }
         let expected = RowCounts::of(&state);
         if found != expected {
@@ -194,6 +200,10 @@ impl Copier<'_, '_> {
         let mut new = self.txn()?.open_table(META).doing(path, WRITING)?;
         for row in old.iter().doing(source, READING)? {
             let (name, row) = row.doing(source, READING)?;
+            // Opening the index has read the others.
+            if let Some(Err(fault)) = dedup_row::decode(name.value(), row.value()) {
+                return Err(damaged(source, Table::Meta, name.value(), fault));
+            }
             new.insert(name.value(), row.value()).doing(path, WRITING)?;
         }
         Ok(())

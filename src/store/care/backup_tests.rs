@@ -3,8 +3,9 @@
 
 use super::*;
 use crate::error::Error;
+use crate::store::bytes::clusters::Tracking;
 use crate::store::bytes::record::encode_fences;
-use crate::store::bytes::schema::posting_key;
+use crate::store::bytes::schema::{CLUSTERS_ROW, posting_key};
 use crate::store::care::check::check;
 use crate::store::engine::Engine;
 use crate::store::progress::unwatched;
@@ -113,5 +114,26 @@ fn a_damaged_row_is_not_copied() {
     assert_refused(&place, |txn| {
         let mut postings = txn.open_table(POSTINGS).expect("a table");
         postings.insert(key, &b"not a row"[..]).expect("written");
+    });
+}
+
+#[test]
+fn a_damaged_row_of_tracked_clusters_or_of_a_run_is_not_copied() {
+    let damage = &b"not a row"[..];
+    assert_refused("damaged: meta dedup 0000000000000007: its checksum does not match", |txn| {
+        let mut meta = txn.open_table(META).expect("a table");
+        meta.insert("dedup 0000000000000007", damage).expect("written");
+    });
+    let tracked = |txn: &WriteTransaction| {
+        let row = Tracking::begin(1).encode();
+        let mut meta = txn.open_table(META).expect("a table");
+        meta.insert(CLUSTERS_ROW, &row[..]).expect("written");
+        txn.open_table(CLUSTERS).expect("a table");
+        txn.open_table(MEMBERS).expect("a table");
+    };
+    assert_refused("damaged: cluster changes 1 5: its checksum does not match", |txn| {
+        tracked(txn);
+        let mut changes = txn.open_table(CLUSTER_CHANGES).expect("a table");
+        changes.insert((1, 5), damage).expect("written");
     });
 }
