@@ -4,6 +4,7 @@
 use crate::support::{Place, Random, all_ids, assert_clean, text, tiny};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -268,6 +269,34 @@ fn an_attachment_that_is_stopped_cannot_be_committed() {
     });
     assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
     assert!(matches!(txn.commit(), Err(Error::Storage { action: "committing", .. })));
+    assert_eq!(all_ids(&index.snapshot().expect("a snapshot")), ["b"]);
+    assert_clean(&index.check().run().expect("checked"));
+}
+
+#[test]
+fn an_attachment_whose_watcher_panics_cannot_be_committed() {
+    let place = Place::new();
+    let [source, index] =
+        ["1.twx", "2.twx"].map(|name| tiny().create(place.path(name)).expect("created"));
+    for (index, id) in [(&source, "a"), (&index, "b")] {
+        let mut txn = index.begin_write().expect("begun");
+        txn.insert(id, "some text").expect("inserted");
+        txn.commit().expect("committed");
+    }
+    let snapshot = source.snapshot().expect("a snapshot");
+    let mut txn = index.begin_write().expect("begun");
+    let mut calls = 0;
+    let attach = || {
+        txn.attach(&snapshot, OnConflict::Replace).watch(|_| {
+            calls += 1;
+            assert!(calls == 1, "the watcher has had enough");
+            ControlFlow::Continue(())
+        })
+    };
+    assert!(catch_unwind(AssertUnwindSafe(attach)).is_err());
+    assert!(matches!(txn.commit(), Err(Error::Storage { action: "committing", .. })));
+    drop(index);
+    let index = tiny().open(place.path("2.twx")).expect("opened");
     assert_eq!(all_ids(&index.snapshot().expect("a snapshot")), ["b"]);
     assert_clean(&index.check().run().expect("checked"));
 }

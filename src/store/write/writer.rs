@@ -24,6 +24,16 @@ type WriteTable<'t, K> = redb::Table<'t, K, &'static [u8]>;
 pub(crate) type WriteView<'v, 't> = View<'v, WriteTable<'t, u64>, WriteTable<'t, u32>>;
 
 /// The one write transaction of an index. Dropping it undoes everything.
+///
+/// Two kinds of work are put off, because they cost less for many documents at once:
+///
+/// - Documents in `fresh` have their rows and their numbers, but no band entries, so no bucket and
+///   no id leads to them. [`settle`](Self::settle) gives them entries; `fresh_ids` finds them until
+///   then.
+/// - Documents in `removed` have a tombstone, but still their rows. A flush or a merge may delete
+///   the tombstone, with the entries, before [`remove_rows`](Self::remove_rows) deletes the rows. So
+///   who goes by entries may use [`view`](Self::view), but who walks through the rows of a table
+///   needs [`read`](Self::read), which does both kinds of work first.
 pub(crate) struct Writer {
     engine: Arc<Engine>,
     /// The transaction of the storage engine; `None` after the commit has taken it.
@@ -311,7 +321,8 @@ impl Writer {
     ///
     /// Fails if an earlier change of this transaction failed, or if writing fails.
     pub(crate) fn commit(mut self) -> Result<()> {
-        if self.failed {
+        // A panic of a caller's function is passed on, and leaves a change half done as well.
+        if self.failed || self.engine.is_broken() {
             return Err(Error::Storage {
                 path: self.engine.path().to_owned(),
                 action: "committing",
