@@ -117,7 +117,8 @@ fn gather(
     let mut compare = |string: &[u8]| {
         same = first.iter().zip(string).take(same).take_while(|(a, b)| a == b).count();
         all_equal &= string == first;
-        same
+        // Strings that differ where they may differ need not be read to the end.
+        all_equal || same > common
     };
     strings.for_each(|string| {
         compare(string);
@@ -125,7 +126,7 @@ fn gather(
     for &doc in rest {
         bytes.clear();
         read(doc, bytes)?;
-        if compare(bytes) <= common {
+        if !compare(bytes) {
             break;
         }
     }
@@ -191,6 +192,18 @@ mod tests {
             let expected: Vec<u32> = (0..docs.len()).filter(begins).map(|at| at as u32).collect();
             prop_assert_eq!(starts.expect("read"), expected);
         }
+    }
+
+    #[test]
+    fn strings_behind_many_empty_ones_are_sorted_too() {
+        let strings = ["", "", "", "", "b", "a"];
+        let mut docs: Vec<DocNo> = (0..strings.len() as u32).map(DocNo).collect();
+        let starts = sort_by_bytes(&mut docs, 8, |doc, out| {
+            out.extend_from_slice(strings[doc.0 as usize].as_bytes());
+            Ok(())
+        });
+        assert_eq!(docs, [0, 1, 2, 3, 5, 4].map(DocNo));
+        assert_eq!(starts.expect("read"), [0, 4, 5]);
     }
 
     #[test]
