@@ -457,7 +457,7 @@ pub enum Error {
         outcome: &'static str,
     },
 
-    /// All 4,294,967,296 document numbers, or all run numbers, are used up. Rebuild the index.
+    /// All 4,294,967,295 document numbers, or all run numbers, are used up. Rebuild the index.
     #[error("{}: all numbers of documents or runs are used up; rebuild the index", path.display())]
     Full {
         /// The path of the index.

@@ -6,7 +6,7 @@ use crate::store::DocNo;
 /// replacements the numbers in use are sparse, and whole pages stay unallocated.
 const PAGE: usize = 4096;
 
-/// Stands for "no document": an index has fewer documents, so the number is never used.
+/// Stands for "no document": writers never give this number.
 pub(crate) const NO_DOC: u32 = u32::MAX;
 
 /// A value for each document. Takes 4 bytes for each document number in a page that has a value.
@@ -51,9 +51,9 @@ impl DocMap {
 
     /// All documents whose value is not `unset`, by number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (DocNo, u32)> {
-        let pages = (0_u32..).step_by(PAGE).zip(&self.pages);
-        let all = pages.flat_map(|(first, page)| {
-            (first..).map(DocNo).zip(page.iter().flat_map(|page| page.iter().copied()))
+        let all = (0..).zip(&self.pages).flat_map(|(number, page): (usize, _)| {
+            let values = page.iter().flat_map(|page| page.iter().copied());
+            (PAGE * number..).zip(values).map(|(place, value)| (DocNo(place as u32), value))
         });
         all.filter(|(_, value)| *value != self.unset)
     }

@@ -1,6 +1,7 @@
 //! Which documents belong together, and which cluster id each of these groups gets.
 
 use crate::error::Result;
+use crate::index::doc_map::{DocMap, NO_DOC};
 use crate::store::{ClusterRows, DocNo};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -49,6 +50,46 @@ enum Node {
     Cluster(u64),
 }
 
+/// The documents that are not tracked yet, each with a place from 0 on, in their order.
+pub(super) enum NewDocs {
+    /// All numbers of a range: the first, and how many they are. Some may have no document.
+    Range(DocNo, u32),
+    /// Some numbers, in order, and the place of each. After many replacements few numbers have a
+    /// document, and a place for each number would take far more memory than the documents do.
+    Listed(Vec<DocNo>, DocMap),
+}
+
+impl NewDocs {
+    /// The documents with these numbers, which ascend.
+    pub(super) fn listed(docs: Vec<DocNo>) -> Self {
+        let mut places = DocMap::new(NO_DOC);
+        docs.iter().zip(0..).for_each(|(doc, place)| places.set(*doc, place));
+        Self::Listed(docs, places)
+    }
+
+    fn count(&self) -> u32 {
+        match self {
+            Self::Range(_, count) => *count,
+            Self::Listed(docs, _) => docs.len() as u32,
+        }
+    }
+
+    fn place(&self, doc: DocNo) -> Option<u32> {
+        match self {
+            Self::Range(first, count) => doc.0.checked_sub(first.0).filter(|place| *place < *count),
+            Self::Listed(_, places) => Some(places.get(doc)).filter(|place| *place != NO_DOC),
+        }
+    }
+
+    /// The document at a place, which must be below the count.
+    fn at(&self, place: u32) -> DocNo {
+        match self {
+            Self::Range(first, _) => DocNo(first.0 + place),
+            Self::Listed(docs, _) => docs[place as usize],
+        }
+    }
+}
+
 /// Documents and clusters that are joined to each other: a forest, in which each root stands for
 /// one group. The nodes of new documents have the first numbers, in the order of the documents.
 ///
@@ -56,8 +97,7 @@ enum Node {
 /// algorithms for the union-find problem*, 1991). A parent has a smaller number than its children,
 /// so there are no cycles, whichever thread is faster.
 pub(super) struct Joins {
-    /// The first new document, and the number of new documents.
-    new: (DocNo, u32),
+    new: NewDocs,
     /// The clusters in which new documents were before a repair.
     restored: FxHashMap<DocNo, u64>,
     /// The nodes after those of new documents.
@@ -69,13 +109,13 @@ pub(super) struct Joins {
 }
 
 impl Joins {
-    /// Nothing is joined yet. `count` documents from `first` on are new.
-    pub(super) fn new(first: DocNo, count: u32) -> Self {
+    /// Nothing is joined yet.
+    pub(super) fn new(new: NewDocs) -> Self {
         Self {
-            new: (first, count),
             restored: FxHashMap::default(),
             others: Vec::new(),
-            parents: (0..count).map(AtomicU32::new).collect(),
+            parents: (0..new.count()).map(AtomicU32::new).collect(),
+            new,
             of_document: FxHashMap::default(),
             of_cluster: FxHashMap::default(),
         }
@@ -83,7 +123,7 @@ impl Joins {
 
     /// Lets a document of a cluster stand for itself, because the cluster has lost another.
     pub(super) fn loosen(&mut self, doc: DocNo, cluster: u64) {
-        match self.place_among_new(doc) {
+        match self.new.place(doc) {
             Some(_) => drop(self.restored.insert(doc, cluster)),
             None => drop(self.number(Node::Document(doc, Some(cluster)))),
         }
@@ -102,19 +142,14 @@ impl Joins {
 
     /// The node of a document, if it has one.
     pub(super) fn node(&self, doc: DocNo) -> Option<u32> {
-        self.place_among_new(doc).or_else(|| self.of_document.get(&doc).copied())
-    }
-
-    fn place_among_new(&self, doc: DocNo) -> Option<u32> {
-        let (first, count) = self.new;
-        doc.0.checked_sub(first.0).filter(|place| *place < count)
+        self.new.place(doc).or_else(|| self.of_document.get(&doc).copied())
     }
 
     /// The number of a node, which is added if it is not known yet.
     fn number(&mut self, node: Node) -> u32 {
         let next = self.parents.len() as u32;
         let number = match node {
-            Node::New(doc) | Node::Document(doc, _) => match self.place_among_new(doc) {
+            Node::New(doc) | Node::Document(doc, _) => match self.new.place(doc) {
                 Some(place) => return place,
                 None => self.of_document.entry(doc).or_insert(next),
             },
@@ -128,11 +163,10 @@ impl Joins {
     }
 
     fn at(&self, number: u32) -> Node {
-        let (first, count) = self.new;
-        if let Some(other) = number.checked_sub(count) {
+        if let Some(other) = number.checked_sub(self.new.count()) {
             return self.others[other as usize];
         }
-        let doc = DocNo(first.0 + number);
+        let doc = self.new.at(number);
         match self.restored.get(&doc) {
             Some(cluster) => Node::Document(doc, Some(*cluster)),
             None => Node::New(doc),

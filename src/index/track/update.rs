@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::index::ask::search::{SearchPlan, buckets};
 use crate::index::ask::verify::Margins;
 use crate::index::group::buckets::Buckets;
-use crate::index::track::cluster_ids::{ClusterEvent, Joins};
+use crate::index::track::cluster_ids::{ClusterEvent, Joins, NewDocs};
 use crate::index::track::comparer::Criteria;
 use crate::index::track::meeting::{Meeting, SharedBuckets};
 use crate::lsh::{WordRange, word};
@@ -54,7 +54,7 @@ pub(crate) fn update_clusters(
                 threshold: settings.threshold.get(),
             };
             let new = number(numbers.start)..number(numbers.end);
-            let mut joins = Joins::new(DocNo(new.start), new.len() as u32);
+            let mut joins = Joins::new(new_docs(view, new.clone())?);
             for &cluster in &shrunk {
                 let members = rows.members(cluster)?;
                 members.iter().for_each(|doc| joins.loosen(*doc, cluster));
@@ -92,6 +92,20 @@ pub(crate) fn update_clusters(
                 writer.keep_lanes(recent);
             }
         }
+    }
+}
+
+/// The new documents with these numbers.
+fn new_docs<P: ChunkTable, D: DocTable>(
+    view: &View<'_, P, D>,
+    numbers: Range<u32>,
+) -> Result<NewDocs> {
+    /// The numbers for each document of the index from which on few of them have one.
+    const SPARSE: u64 = 4;
+    let (count, documents) = (numbers.len() as u64, view.state.counters.documents);
+    match count > TOGETHER.max(SPARSE * documents) {
+        true => Ok(NewDocs::listed(view.numbers_among(numbers)?)),
+        false => Ok(NewDocs::Range(DocNo(numbers.start), count as u32)),
     }
 }
 

@@ -13,6 +13,8 @@ pub(crate) mod fuzz;
 #[cfg(test)]
 mod hostile_tests;
 #[cfg(test)]
+mod last_numbers_tests;
+#[cfg(test)]
 mod measures;
 #[cfg(test)]
 mod page_tests;

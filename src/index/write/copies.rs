@@ -274,8 +274,8 @@ impl WriteTxn {
     ///
     /// The index has more runs afterwards, until later commits or
     /// [`compact`](crate::Index::compact) merge them. Prefer `merge` if most documents are in the
-    /// index already: those that are left out use up document numbers, of which an index has 2^32,
-    /// and their entries stay until the next merge.
+    /// index already: those that are left out use up document numbers, of which an index has
+    /// 2^32 - 1, and their entries stay until the next merge.
     ///
     /// Memory: the [cache](crate::IndexOptions::cache_bytes), some blocks of rows, and 64 MiB to
     /// sort ids. Progress counts documents; the runs are copied after the last of them.

@@ -120,6 +120,10 @@ pub(crate) struct RunNo(pub(crate) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct BandNo(pub(crate) u8);
 
+/// Writers give the document numbers below this one. The last number of 32 bits stands for no
+/// document in maps that memory holds.
+pub(crate) const DOCUMENT_NUMBERS: u64 = u32::MAX as u64;
+
 /// The most chunks that a band of a run may have: 24 bits, some 9 billion entries.
 pub(crate) const MAX_CHUNKS: u32 = 1 << 24;
 

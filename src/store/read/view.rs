@@ -261,6 +261,15 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
         })
     }
 
+    /// Those of these numbers that live documents have, in order.
+    pub(crate) fn numbers_among(&self, numbers: Range<u32>) -> Result<Vec<DocNo>> {
+        let (path, action) = (self.fixed.path, "reading documents");
+        guard(path, || {
+            let rows = self.documents.range(numbers).doing(path, action)?;
+            rows.map(|row| Ok(DocNo(row.doing(path, action)?.0.value()))).collect()
+        })
+    }
+
     /// The records of up to `count` live documents, from number `from` on, in order.
     pub(crate) fn documents_from(
         &self,

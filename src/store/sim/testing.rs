@@ -16,6 +16,8 @@ use crate::text::Content;
 #[cfg(test)]
 use redb::{ReadableTable, WriteTransaction};
 use std::ops::Range;
+#[cfg(test)]
+use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -79,6 +81,17 @@ pub(crate) fn change_counters(txn: &WriteTransaction, change: impl FnOnce(&mut C
     let mut counters = Counters::decode(&row).expect("whole");
     change(&mut counters);
     meta.insert(STATE_ROW, &counters.encode()[..]).expect("written");
+}
+
+/// Lets the next document of a file without documents get this number.
+#[cfg(test)]
+pub(crate) fn set_next_number(path: &Path, number: u64) {
+    let database = redb::Database::open(path).expect("opened");
+    let txn = database.begin_write().expect("begun");
+    change_counters(&txn, |counters| {
+        (counters.next_doc, counters.flushed_upto) = (number, number);
+    });
+    txn.commit().expect("committed");
 }
 
 /// Inserts documents in commits of 50, each of which becomes a run.

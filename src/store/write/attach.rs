@@ -2,7 +2,7 @@
 //! document after the other (`docs/format.md`, section "Life of a run").
 
 use crate::error::Result;
-use crate::store::bytes::schema::{BandNo, DocNo, Table};
+use crate::store::bytes::schema::{BandNo, DOCUMENT_NUMBERS, DocNo, Table};
 use crate::store::parallel;
 use crate::store::progress::Watch;
 use crate::store::read::tables::{ChunkTable, DocTable};
@@ -77,7 +77,7 @@ impl Writer {
     ) -> Result<Attached> {
         let (own, theirs) = (self.state().counters, source.state.counters);
         let end = own.next_doc + theirs.next_doc;
-        let offset = u32::try_from(own.next_doc).ok().filter(|_| end <= 1 << 32);
+        let offset = u32::try_from(own.next_doc).ok().filter(|_| end <= DOCUMENT_NUMBERS);
         let Some(offset) = offset else {
             return if theirs.next_doc == 0 { Ok(Attached::default()) } else { Err(self.full()) };
         };

@@ -1,7 +1,7 @@
 //! Inserts new documents: writes their rows and lets them wait for a segment.
 
 use crate::error::Result;
-use crate::store::bytes::schema::{DocNo, Table};
+use crate::store::bytes::schema::{DOCUMENT_NUMBERS, DocNo, Table};
 use crate::store::document::Document;
 use crate::store::parallel;
 use crate::store::read::recent_lanes::LanesInOrder;
@@ -26,7 +26,9 @@ impl Writer {
         let engine = Arc::clone(self.engine());
         let first = self.next_number();
         let last = first + documents.len() as u64 - 1;
-        u32::try_from(last).map_err(|_| self.full())?;
+        if last >= DOCUMENT_NUMBERS {
+            return Err(self.full());
+        }
         let (fixed, now) = (engine.fixed(), self.now());
         if fixed.texts {
             self.learn_dictionary(&documents)?;
