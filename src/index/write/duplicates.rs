@@ -1,4 +1,11 @@
 //! Finds the document that a new one duplicates: in the index, in others, or in the same batch.
+//!
+//! What was there before the batch is searched for all of its documents at once, on all threads
+//! (`nearest`). Then the documents are judged in order, and two things may have changed meanwhile:
+//! the batch has replaced documents that were found, so some more than the best are remembered, and
+//! the search is repeated if none of them is left (`best_in_index`); and the batch has added
+//! documents, which are compared apart (`kept`). `expected` has compared the texts of those that
+//! will probably be kept beforehand. It changes no result: what it does not cover is compared then.
 
 use crate::error::Result;
 use crate::index::ask::matches::Match;

@@ -21,8 +21,8 @@ impl Writer {
         const EXAMINED: usize = 1_000_000;
         /// The maximum number of documents removed in one transaction.
         const REMOVED: usize = 100_000;
-        self.settle();
-        let (old, next) = self.view(|view| {
+        // Rows of removed documents are deleted first: a merge may have purged their tombstones.
+        let (old, next) = self.read(|view| {
             let (path, action) = (view.fixed.path, "searching for old documents");
             let mut old = Vec::new();
             let rows = view.documents.range(from.0..).doing(path, action)?;
