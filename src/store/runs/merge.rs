@@ -188,11 +188,10 @@ impl MergeTask {
 
     /// Whether a step begins where the merge stands now.
     ///
-    /// At most one preparation is pending, it is made from the state that was published last, and
-    /// the next merge step takes it. So a step that was prepared fits, unless a transaction that was
-    /// not committed took it. What is compared here would not tell the beginnings of two steps
-    /// apart of which the first wrote no chunk, because all its entries were dropped: such steps
-    /// come one after the other in one preparation.
+    /// At most one preparation is pending, no merge step comes between the state that it is made
+    /// from and the step that takes it, and a transaction that is not committed takes it in vain.
+    /// So a prepared step fits. The comparison alone would not do: a step that drops all its
+    /// entries writes no chunk, and the one after it begins at the same number of chunks.
     fn fits(&self, step: &BandStep, manifest: &Manifest, layout: Layout) -> bool {
         let builder = &step.after.builder;
         let chunks = self.band.as_ref().map_or(0, |progress| progress.builder.chunks());

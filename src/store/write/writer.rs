@@ -31,8 +31,8 @@ pub(crate) type WriteView<'v, 't> = View<'v, WriteTable<'t, u64>, WriteTable<'t,
 ///   no id leads to them. [`settle`](Self::settle) gives them entries; `fresh_ids` finds them until
 ///   then.
 /// - Documents in `removed` have a tombstone, but still their rows. A flush or a merge may delete
-///   the tombstone, with the entries, before [`remove_rows`](Self::remove_rows) deletes the rows. So
-///   who goes by entries may use [`view`](Self::view), but who walks through the rows of a table
+///   the tombstone, with the entries, before [`remove_rows`](Self::remove_rows) deletes the rows.
+///   So who goes by entries may use [`view`](Self::view), but who walks through the rows of a table
 ///   needs [`read`](Self::read), which does both kinds of work first.
 pub(crate) struct Writer {
     engine: Arc<Engine>,
