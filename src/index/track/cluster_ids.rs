@@ -1,7 +1,6 @@
 //! Which documents belong together, and which cluster id each of these groups gets.
 
 use crate::error::Result;
-use crate::index::doc_map::{DocMap, NO_DOC};
 use crate::store::{ClusterRows, DocNo};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -54,30 +53,23 @@ enum Node {
 pub(super) enum NewDocs {
     /// All numbers of a range: the first, and how many they are. Some may have no document.
     Range(DocNo, u32),
-    /// Some numbers, in order, and the place of each. After many replacements few numbers have a
-    /// document, and a place for each number would take far more memory than the documents do.
-    Listed(Vec<DocNo>, DocMap),
+    /// Some numbers, which ascend. After many replacements few numbers have a document, and a place
+    /// for each number would take far more memory than the documents do.
+    Listed(Vec<DocNo>),
 }
 
 impl NewDocs {
-    /// The documents with these numbers, which ascend.
-    pub(super) fn listed(docs: Vec<DocNo>) -> Self {
-        let mut places = DocMap::new(NO_DOC);
-        docs.iter().zip(0..).for_each(|(doc, place)| places.set(*doc, place));
-        Self::Listed(docs, places)
-    }
-
     fn count(&self) -> u32 {
         match self {
             Self::Range(_, count) => *count,
-            Self::Listed(docs, _) => docs.len() as u32,
+            Self::Listed(docs) => docs.len() as u32,
         }
     }
 
     fn place(&self, doc: DocNo) -> Option<u32> {
         match self {
             Self::Range(first, count) => doc.0.checked_sub(first.0).filter(|place| *place < *count),
-            Self::Listed(_, places) => Some(places.get(doc)).filter(|place| *place != NO_DOC),
+            Self::Listed(docs) => docs.binary_search(&doc).ok().map(|place| place as u32),
         }
     }
 
@@ -85,7 +77,7 @@ impl NewDocs {
     fn at(&self, place: u32) -> DocNo {
         match self {
             Self::Range(first, _) => DocNo(first.0 + place),
-            Self::Listed(docs, _) => docs[place as usize],
+            Self::Listed(docs) => docs[place as usize],
         }
     }
 }

@@ -104,7 +104,7 @@ fn new_docs<P: ChunkTable, D: DocTable>(
     const SPARSE: u64 = 4;
     let (count, documents) = (numbers.len() as u64, view.state.counters.documents);
     match count > TOGETHER.max(SPARSE * documents) {
-        true => Ok(NewDocs::listed(view.numbers_among(numbers)?)),
+        true => Ok(NewDocs::Listed(view.numbers_among(numbers)?)),
         false => Ok(NewDocs::Range(DocNo(numbers.start), count as u32)),
     }
 }
