@@ -1,7 +1,8 @@
 //! What the calls of a thread use, and who waits for them.
 
 use crate::opened::Open;
-use crate::process::Own;
+use crate::process::{Own, detached};
+use pyo3::Python;
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -81,7 +82,10 @@ impl Drop for InUse {
             let at = used.iter().rposition(|used| Arc::ptr_eq(&used.threads, &self.threads));
             at.map(|at| used.remove(at))
         });
-        drop(ended);
+        // After a `close` that was interrupted, the last call closes the file, which takes time.
+        if let Some(closed) = ended.and_then(|used| Arc::into_inner(used.open?)) {
+            Python::attach(|py| detached(py, || drop(closed)));
+        }
     }
 }
 
