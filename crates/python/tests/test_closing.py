@@ -30,7 +30,7 @@ def checked(index: twindex.Index) -> Iterator[None]:
 
     thread = threading.Thread(target=index.check, kwargs={"progress": progress})
     thread.start()
-    begun.wait()
+    assert begun.wait(60)
     try:
         yield
     finally:
@@ -51,7 +51,7 @@ def written(index: twindex.Index) -> Iterator[None]:
 
     thread = threading.Thread(target=hold)
     thread.start()
-    begun.wait()
+    assert begun.wait(60)
     try:
         yield
     finally:
@@ -63,11 +63,20 @@ def interrupt_soon() -> None:
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 
 
+def interrupt_when_closed(index: twindex.Index) -> None:
+    def interrupt() -> None:
+        while not index.closed:
+            time.sleep(0.001)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+
+
 def test_an_interrupted_close_has_closed_the_index(path: Path) -> None:
     index = filled(path)
     with checked(index):
-        interrupt_soon()
         with pytest.raises(KeyboardInterrupt):
+            interrupt_when_closed(index)
             index.close()
         assert index.closed
         with pytest.raises(twindex.ClosedError):
@@ -82,8 +91,8 @@ def test_a_close_that_waits_for_a_transaction_changes_nothing(path: Path) -> Non
     index = filled(path)
     seen: list[bool] = []
     with written(index):
-        interrupt_soon()
         with pytest.raises(KeyboardInterrupt):
+            interrupt_soon()
             index.close()
         seen.append(index.closed)
         assert len(index) == 500
@@ -210,8 +219,11 @@ def test_whoever_prints_an_index_in_a_forked_child_reads_what_is_true(path: Path
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(write, "\n".join(map(repr, (index, closed, txn))).encode())
-        os._exit(0)
+        try:
+            os.write(write, "\n".join(map(repr, (index, closed, txn))).encode())
+        finally:
+            # Whatever happens, the child must not go on with the tests.
+            os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
     told = os.read(read, 10_000).decode().split("\n")
     os.close(read)
