@@ -18,8 +18,8 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// Waits for the turn, if there is a deadline until then. Returns `None` after the deadline, and
-    /// an error if this thread holds the turn, because the wait would never end.
+    /// Waits for the turn: until the deadline, if there is one. Returns `None` after it. Fails if
+    /// this thread holds the turn, because the wait would never end.
     pub(crate) fn wait(self: &Arc<Self>, deadline: Option<Instant>) -> Result<Option<Turn>> {
         let mut taken = lock(&self.taken);
         while *taken {
