@@ -366,8 +366,8 @@ impl Index {
     ///
     /// It waits for the transaction of another thread, and the index stays open meanwhile, also if
     /// a signal such as Ctrl-C ends the wait. Then it is closed at once: calls that begin raise
-    /// `ClosedError`. It waits for those that began before; if a signal ends this wait, the last of
-    /// them closes the file.
+    /// `ClosedError`. It waits for those that began before. If a signal ends this wait, or another
+    /// thread that waits for a call of this one (`BusyError`), the last of them closes the file.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.handle.close(py)
     }
@@ -454,10 +454,8 @@ impl Index {
         let making = Making { kind, sketcher: &sketcher, settings: &settings, numbered: false };
         let mut target = Committing::new(&self.handle, commit_every)?;
         let mut counts = Inserted::default();
-        let mut documents = 0_u64;
         let done =
             insert_rows(py, rows, &making, &manner, &mut target, progress, |_, _, outcome| {
-                documents += 1;
                 counts.count(outcome.inserted().unwrap_or(twindex::Inserted::Skipped));
             });
         let Err(error) = done else { return target.commit(py).map(|()| counts) };
@@ -467,8 +465,9 @@ impl Index {
         }
         match target.commit(py) {
             Ok(()) => {
+                let committed = target.committed();
                 error
-                    .add_note(py, format!("the documents before it are committed: {documents}"))?;
+                    .add_note(py, format!("the documents before it are committed: {committed}"))?;
                 Err(error)
             }
             Err(failed) => Err(during(py, failed, Some(error))),

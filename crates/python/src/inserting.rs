@@ -123,22 +123,30 @@ pub(crate) struct Committing<'h> {
     handle: &'h Handle,
     every: usize,
     begun: Option<(Own<WriteTxn>, Held, usize)>,
+    committed: usize,
 }
 
 impl<'h> Committing<'h> {
     pub(crate) fn new(handle: &'h Handle, every: usize) -> PyResult<Self> {
         match every {
             0 => Err(invalid("commit_every: expected at least 1")),
-            _ => Ok(Self { handle, every, begun: None }),
+            _ => Ok(Self { handle, every, begun: None, committed: 0 }),
         }
     }
 
     pub(crate) fn commit(&mut self, py: Python<'_>) -> PyResult<()> {
-        let Some((txn, held, _)) = self.begun.take() else { return Ok(()) };
+        let Some((txn, held, inserted)) = self.begun.take() else { return Ok(()) };
         let txn = txn.take()?;
         let done = detached(py, || txn.commit()).map_err(raise);
         drop(held);
-        done
+        done?;
+        self.committed += inserted;
+        Ok(())
+    }
+
+    /// The number of documents that are committed.
+    pub(crate) fn committed(&self) -> usize {
+        self.committed
     }
 }
 

@@ -83,6 +83,22 @@ def test_an_exception_of_rows_is_kept_where_the_commit_fails(path: Path) -> None
     assert isinstance(error.__context__, LookupError)
 
 
+def test_the_documents_of_a_failed_commit_are_not_called_committed(path: Path) -> None:
+    index = twindex.open(path)
+    moved = path.with_suffix(".moved")
+
+    def rows() -> Iterator[tuple[str, str]]:
+        for number in range(20_000):
+            if number == 10_000:
+                path.rename(moved)
+            yield str(number), f"text number {number}"
+
+    error = raised_by(lambda: index.insert_many(rows(), commit_every=1))
+    with twindex.open(moved, "r") as kept:
+        assert 0 < len(kept) < 20_000
+        assert error.__notes__ == [f"the documents before it are committed: {len(kept)}"]
+
+
 def test_an_error_of_long_work_is_kept_where_its_progress_function_raises(path: Path) -> None:
     index = twindex.open(path)
     index.insert_many((str(number), f"text number {number}") for number in range(20))

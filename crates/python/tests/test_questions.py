@@ -242,7 +242,7 @@ def test_pairs_that_are_being_read_are_busy(index: twindex.Index) -> None:
     pairs = index.pairs(0.1)
     before = signal.signal(signal.SIGALRM, lambda number, frame: pairs.__arrow_c_stream__())
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
         with pytest.raises(twindex.BusyError, match="another call reads"):
             list(pairs)
     finally:

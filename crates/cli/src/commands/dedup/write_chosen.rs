@@ -80,10 +80,10 @@ fn replaces_another(
     if !targets.is_there()? {
         return Ok(false);
     }
-    match (&targets.delivery, &targets.out, content) {
-        (Some(delivery), _, Some(content)) => Ok(!delivery.is_there(content)?),
-        (None, Target::File(file), _) => Ok(PartialFile::content_of(file)? != content),
-        _ => kept.replaces_shards(),
+    match (&targets.out, &targets.delivery, content) {
+        (Target::File(_), Some(delivery), Some(content)) => Ok(!delivery.is_there(content)?),
+        (Target::File(file), None, _) => Ok(PartialFile::content_of(file)? != content),
+        (_, delivery, _) => kept.replaces_shards(delivery.as_ref()),
     }
 }
 

@@ -89,16 +89,28 @@ impl Delivery {
 
     /// Whether a file of this length is at the address. It is not read.
     pub(crate) fn is_there(&self, (length, _): LengthAndHash) -> Result<bool, Failure> {
-        let found = seen(&self.address).with_context(|| self.address.clone())?;
-        Ok(found == Seen::File(length))
+        Ok(self.seen("")? == Seen::File(length))
     }
 
     /// Whether something is at the address, or at this name below it. It is, if that is not told:
     /// an earlier run has written there.
     pub(crate) fn holds_something(&self, name: &str) -> Result<bool, Failure> {
+        Ok(!matches!(self.seen(name)?, Seen::Nothing | Seen::File(0)))
+    }
+
+    /// Whether something else than a file of this length is at this name below the address.
+    pub(crate) fn holds_another(
+        &self,
+        name: &str,
+        (length, _): LengthAndHash,
+    ) -> Result<bool, Failure> {
+        let found = self.seen(name)?;
+        Ok(!matches!(found, Seen::Nothing | Seen::File(0)) && found != Seen::File(length))
+    }
+
+    fn seen(&self, name: &str) -> Result<Seen, Failure> {
         let address = format!("{}{name}", self.address);
-        let found = seen(&address).with_context(|| address.clone())?;
-        Ok(!matches!(found, Seen::Nothing | Seen::File(0)))
+        Ok(seen(&address).with_context(|| address)?)
     }
 
     /// Deletes what was made on this machine.

@@ -1,6 +1,7 @@
 //! The output of `dedup` and `screen`: one file or stream, or a folder with a file for each input.
 
 use crate::commands::outputs::choices::Choices;
+use crate::commands::outputs::delivery::Delivery;
 use crate::commands::outputs::kept_file::{self, KeptFile};
 use crate::commands::outputs::kept_folder::{self, KeptFolder};
 use crate::commands::outputs::kept_output::OutputRecord;
@@ -89,9 +90,9 @@ impl Kept {
     }
 
     /// Whether a file of a folder that lacks only its name would replace another one.
-    pub(crate) fn replaces_shards(&self) -> Result<bool, Failure> {
+    pub(crate) fn replaces_shards(&self, delivery: Option<&Delivery>) -> Result<bool, Failure> {
         match self {
-            Self::Folder(folder) => folder.replaces_shards(),
+            Self::Folder(folder) => folder.replaces_shards(delivery),
             Self::Nowhere | Self::File(_) | Self::Choices(_) => Ok(false),
         }
     }

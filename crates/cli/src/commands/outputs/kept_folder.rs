@@ -1,5 +1,6 @@
 //! A folder of kept records: a file for each file of the input.
 
+use crate::commands::outputs::delivery::Delivery;
 use crate::commands::outputs::folder_state::{FolderState, content_of, state_path};
 use crate::commands::outputs::kept_file::{self, KeptFile};
 use crate::commands::outputs::kept_output::OutputRecord;
@@ -183,11 +184,17 @@ impl KeptFolder {
         self.state.sync()
     }
 
-    /// Whether a complete shard without its name would replace a file with another content.
-    pub(crate) fn replaces_shards(&self) -> Result<bool, Failure> {
+    /// Whether a complete shard without its name would replace a file with another content, or one
+    /// of another length behind an address.
+    pub(crate) fn replaces_shards(&self, delivery: Option<&Delivery>) -> Result<bool, Failure> {
         for (name, content) in self.state.all_complete() {
-            let named = PartialFile::content_of(&self.folder.path.join(name))?;
-            if named.is_some_and(|named| named.0 > 0 && named != content) {
+            let replaces = if let Some(delivery) = delivery {
+                delivery.holds_another(name, content)?
+            } else {
+                let named = PartialFile::content_of(&self.folder.path.join(name))?;
+                named.is_some_and(|named| named.0 > 0 && named != content)
+            };
+            if replaces {
                 return Ok(true);
             }
         }

@@ -127,6 +127,6 @@ fn a_shard_replaces_another_one_if_that_has_records_and_others() {
         if let Some(before) = before {
             fs::write(folder.path.join("a"), before).expect("written");
         }
-        assert_eq!(kept.replaces_shards().ok(), Some(replaces), "{before:?}");
+        assert_eq!(kept.replaces_shards(None).ok(), Some(replaces), "{before:?}");
     }
 }

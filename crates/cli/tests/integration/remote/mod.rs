@@ -226,35 +226,40 @@ fn a_signal_ends_a_copy_that_takes_too_long_and_the_same_command_copies_again() 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_killed_run_replaces_no_larger_output_behind_an_address() {
-    for (there, options) in ["its own", "nothing", "more"]
-        .into_iter()
-        .flat_map(|there| [(there, ""), (there, " --keep longest")])
+    // The input, the output, the file of the output that is looked at, and more options.
+    let ways = [
+        ("in/a.jsonl", "kept.jsonl", "kept.jsonl", ""),
+        ("in/a.jsonl", "kept.jsonl", "kept.jsonl", " --keep longest"),
+        ("in", "kept/", "kept/a.jsonl", " --keep longest"),
+    ];
+    for (there, (input, out, name, options)) in
+        ["its own", "nothing", "more"].into_iter().flat_map(|there| ways.map(|way| (there, way)))
     {
         let (shell, web) = (Shell::new(), Web::start(WHOLE));
-        shell.write("a.jsonl", lines(30));
-        let out = format!("{}/kept.jsonl", web.address);
-        let words = format!("dedup i.twx a.jsonl -o {out} -q --skip-known --removed gone{options}");
+        shell.write("in/a.jsonl", lines(30));
+        let out = format!("{}/{out}", web.address);
+        let words = format!("dedup i.twx {input} -o {out} -q --skip-known --removed gone{options}");
         shell.run(&words).succeeds();
-        let whole = web.file("kept.jsonl").expect("an output");
-        web.remove("kept.jsonl");
+        let whole = web.file(name).expect("an output");
+        web.remove(name);
         let id = shell.ids()[0].clone();
         shell.run(&format!("remove i.twx -q {id}")).succeeds();
         crate::cli_dedup_replaced::killed_at_rename(&shell, &words);
-        let all = String::from_utf8(shell.read("a.jsonl")).expect("UTF-8");
+        let all = String::from_utf8(shell.read("in/a.jsonl")).expect("UTF-8");
         let own = all.split_inclusive('\n').find(|line| line.contains(&format!("\"{id}\"")));
         let own = own.expect("the record").as_bytes().to_vec();
         match there {
-            "its own" => drop(web.put("kept.jsonl", own.clone())),
-            "more" => drop(web.put("kept.jsonl", whole.clone())),
+            "its own" => drop(web.put(name, own.clone())),
+            "more" => drop(web.put(name, whole.clone())),
             _ => {}
         }
         let done = shell.run(&words);
         if there == "more" {
             done.fails_with("an earlier run has written");
-            assert!(web.file("kept.jsonl") == Some(whole), "{options}");
+            assert!(web.file(name) == Some(whole), "{name}{options}");
         } else {
             done.succeeds();
-            assert!(web.file("kept.jsonl") == Some(own), "{there}{options}");
+            assert!(web.file(name) == Some(own), "{there}: {name}{options}");
         }
     }
 }
