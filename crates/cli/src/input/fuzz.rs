@@ -25,7 +25,9 @@ pub fn lines(input: &[u8]) {
     let format = match how % 4 {
         0 => LineFormat::Text,
         1 => LineFormat::Whole,
-        _ => LineFormat::Json(Fields { id: "id".into(), text: "text".into(), weighted: false }),
+        _ => {
+            LineFormat::Json(Fields { id: Some("id".into()), text: "text".into(), weighted: false })
+        }
     };
     let naming = match how / 4 % 3 {
         0 => Naming::Automatic,

@@ -37,7 +37,7 @@ pub fn formats(input: &[u8]) {
     let inputs = Inputs {
         format,
         sequences: true,
-        fields: Fields { id: "id".into(), text: text.into(), weighted },
+        fields: Fields { id: Some("id".into()), text: text.into(), weighted },
         most: if longest == 0 { 1 << 20 } else { longest.into() },
         ..Inputs::default()
     };

@@ -19,8 +19,8 @@ const QUOTED: usize = 200;
 /// The names of the fields that are read.
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
-    /// The field of the id.
-    pub id: String,
+    /// The field of the id; `None` if no id is read.
+    pub id: Option<String>,
     /// The field of the text or set.
     pub text: String,
     /// Whether that field must be a weighted set.
@@ -151,14 +151,14 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
         while let Some(key) = map.next_key_seed(StringVisitor)? {
             if key == self.0.text.as_str() {
                 let text = map.next_value_seed(FieldVisitor { weighted: self.0.weighted })?;
-                if self.0.id == self.0.text
+                if self.0.id.as_ref() == Some(&self.0.text)
                     && let Ok(Body::Text(id)) = &text
                 {
                     found.id = Ok(Some(id.clone()));
                 }
                 found.text = Some(text.map_err(|cause| format!("field `{}` {cause}", self.0.text)));
-            } else if key == self.0.id.as_str() {
-                found.id = id_of(map.next_value::<&RawValue>()?.get(), &self.0.id);
+            } else if let Some(id) = self.0.id.as_ref().filter(|id| key == id.as_str()) {
+                found.id = id_of(map.next_value::<&RawValue>()?.get(), id);
             } else {
                 found.weights |= key == WEIGHTS;
                 map.next_value::<IgnoredAny>()?;
@@ -344,7 +344,7 @@ mod tests {
     }
 
     fn parsed_body(line: &str) -> Result<(Option<String>, Body<'_>), String> {
-        let fields = Fields { id: "id".into(), text: "text".into(), weighted: false };
+        let fields = Fields { id: Some("id".into()), text: "text".into(), weighted: false };
         let (id, body) = parse(line.as_bytes(), &fields)?;
         Ok((id.map(Cow::into_owned), body))
     }
@@ -427,7 +427,7 @@ mod tests {
 
     #[test]
     fn a_field_of_weights_is_found_among_others() {
-        let fields = Fields { id: "id".into(), text: "weights".into(), weighted: true };
+        let fields = Fields { id: Some("id".into()), text: "weights".into(), weighted: true };
         let line = br#"{"text":"t","weights":{"x":1},"id":7}"#;
         let (id, body) = parse(line, &fields).expect("a record");
         let weights = Weights::new([("x", 1.0)]).expect("weights");
@@ -491,7 +491,7 @@ mod tests {
         };
         assert_eq!(parsed(&nested("1")), Ok((None, "t".into())), "depth costs no stack");
         assert!(parsed(&nested("!")).is_err());
-        let fields = Fields { id: "id".into(), text: "text".into(), weighted: false };
+        let fields = Fields { id: Some("id".into()), text: "text".into(), weighted: false };
         let invalid = parse(b"{\"text\":\"\xff\"}", &fields).expect_err("no UTF-8");
         assert_eq!(invalid, "not valid UTF-8 at byte 10");
     }

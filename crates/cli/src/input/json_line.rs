@@ -15,7 +15,7 @@ pub(super) type Found<'a> = (Option<Cow<'a, str>>, Cow<'a, str>);
 /// Parses a line. `None` unless it is a valid object with a text that is a string, in which neither
 /// the text nor the id is repeated.
 pub(super) fn parse<'a>(line: &'a [u8], fields: &Fields) -> Option<Found<'a>> {
-    if fields.id == fields.text {
+    if fields.id.as_ref() == Some(&fields.text) {
         return None;
     }
     let mut rest = Rest(line);
@@ -32,7 +32,7 @@ pub(super) fn parse<'a>(line: &'a [u8], fields: &Fields) -> Option<Found<'a>> {
             if repeated || fields.weighted {
                 return None;
             }
-        } else if key == fields.id.as_str() {
+        } else if fields.id.as_ref().is_some_and(|id| key == id.as_str()) {
             let repeated = id.replace(rest.id()?).is_some();
             if repeated {
                 return None;
@@ -124,7 +124,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn fields(weighted: bool) -> Fields {
-        Fields { id: "id".into(), text: "text".into(), weighted }
+        Fields { id: Some("id".into()), text: "text".into(), weighted }
     }
 
     /// Whether this path takes the line. Holds it to the judge.

@@ -117,7 +117,9 @@ impl LineParser {
             Some(name) => name,
             None => {
                 return Err(bad(match &self.format {
-                    LineFormat::Json(fields) => no_field(&fields.id, "--id-field", unmarked()),
+                    LineFormat::Json(fields) => {
+                        no_field(fields.id.as_deref().unwrap_or_default(), "--id-field", unmarked())
+                    }
                     LineFormat::FastaRecord => "no id behind >".to_owned(),
                     _ => "no id".to_owned(),
                 }));

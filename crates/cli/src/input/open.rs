@@ -83,8 +83,8 @@ impl Inputs {
         }
         let naming = match format {
             Format::Text | Format::Fasta => Naming::Path(name),
+            Format::FastaRecords if !self.id_hash => Naming::Required,
             // The head of a table shows at once that the wrong column was named.
-            Format::FastaRecords => Naming::Required,
             _ if self.requires_id(format) => Naming::Required,
             _ => Naming::Prefix(name),
         };
@@ -220,7 +220,7 @@ impl Inputs {
         let file = file.transpose().map_err(bad)?;
         let wanted = Wanted {
             text: self.fields.text.clone(),
-            id: (!self.id_hash || self.id_required).then(|| self.fields.id.clone()),
+            id: self.fields.id.clone(),
             id_required: self.id_required,
             whole_rows: self.whole_rows,
         };

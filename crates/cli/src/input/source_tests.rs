@@ -13,7 +13,7 @@ fn inputs(paths: Vec<PathBuf>, format: Format) -> Inputs {
     Inputs {
         paths,
         format,
-        fields: Fields { id: "id".into(), text: "text".into(), weighted: false },
+        fields: Fields { id: Some("id".into()), text: "text".into(), weighted: false },
         most: 100_000,
         ..Inputs::default()
     }

@@ -87,10 +87,12 @@ impl Table {
             }
         };
         let text = find(&fields.text, "--text-field")?;
-        let has_id = names.iter().any(|name| *name == fields.id);
-        let id = match naming {
-            Naming::Prefix(_) | Naming::Automatic if !has_id => None,
-            _ => Some(find(&fields.id, "--id-field")?),
+        let is_optional = matches!(naming, Naming::Prefix(_) | Naming::Automatic);
+        let id = match &fields.id {
+            Some(id) if !is_optional || names.iter().any(|name| name == id) => {
+                Some(find(id, "--id-field")?)
+            }
+            _ => None,
         };
         let (columns, fields) = (names.len(), fields.clone());
         Ok(Self { header, delimiter, columns, id, text, fields, naming, most, path })
@@ -143,7 +145,8 @@ impl Table {
         let name = match id {
             Some(id) => {
                 let id = std::str::from_utf8(&bytes[id]);
-                RecordName::Id(id.map_err(|error| not_utf8(&self.fields.id, error))?.to_owned())
+                let name = self.fields.id.as_deref().unwrap_or_default();
+                RecordName::Id(id.map_err(|error| not_utf8(name, error))?.to_owned())
             }
             None => self.naming.name(line).unwrap_or(RecordName::Automatic),
         };
@@ -215,7 +218,7 @@ mod tests {
 
     /// The records of a table, or the error of its header.
     fn taken(text: &str, delimiter: u8, naming: Naming) -> Result<Vec<Taken>, String> {
-        let fields = Fields { id: "id".into(), text: "text".into(), weighted: false };
+        let fields = Fields { id: Some("id".into()), text: "text".into(), weighted: false };
         let mut rows = RowBlocks::new(text.as_bytes(), Vec::new(), delimiter, 1_000);
         let begun = Table::begin(&mut rows, "t".into(), delimiter, &fields, naming, 1_000);
         let table = begun.map_err(|bad| bad.to_string())?;

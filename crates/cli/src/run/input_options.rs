@@ -78,6 +78,10 @@ impl NamingOptions {
     /// Sets the rule for these inputs. Unless `quiet`, they report what a user may not expect.
     pub fn apply(&self, inputs: &mut Inputs, quiet: bool) {
         (inputs.id_hash, inputs.quiet) = (self.is_hash(), quiet);
+        if inputs.id_hash && !inputs.id_required {
+            // What stands in the place of an id is nobody's concern then.
+            inputs.fields.id = None;
+        }
     }
 }
 
@@ -169,7 +173,7 @@ impl InputOptions {
             quiet: true,
             whole_rows: false,
             fields: Fields {
-                id: self.id_field.clone().unwrap_or_else(|| ID_FIELD.to_owned()),
+                id: Some(self.id_field().to_owned()),
                 text: self.text_field.clone().unwrap_or_else(|| text.to_owned()),
                 weighted,
             },

@@ -65,6 +65,23 @@ fn records_without_ids_in_files_are_named_by_their_line() {
 }
 
 #[test]
+fn a_hash_names_records_whatever_stands_in_the_place_of_an_id() {
+    let shell = Shell::new();
+    shell.write("a.jsonl", "{\"id\":null,\"text\":\"x\"}\n{\"text\":\"y\",\"id\":[\"a\"]}\n");
+    shell.write("a.csv", b"id,text,id\n1,x,2\n\xff,z,\n");
+    shell.write("a.fa", ">\nACGTACGT\n");
+    for (file, more, added) in
+        [("a.jsonl", "", 2), ("a.csv", "", 2), ("a.fa", " --shingle kmer:5 --per-record", 1)]
+    {
+        let words = format!("add {file}.twx --json {file}{more}");
+        assert_eq!(shell.run(&words).status, 2, "{words}");
+        assert_eq!(shell.run(&format!("{words} --id hash")).succeeds().counted("added"), added);
+    }
+    let named = shell.run("add a.jsonl.twx a.jsonl --id hash --id-field key");
+    assert!(named.status == 2 && named.stderr.contains("no field `key`"), "{named:?}");
+}
+
+#[test]
 fn a_second_dedup_of_a_file_without_ids_keeps_what_the_first_kept() {
     let shell = Shell::new();
     let line = |n: u64| serde_json::json!({"text": text(n / 2, n % 2, 40)}).to_string() + "\n";
