@@ -123,7 +123,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
     let snapshot = index.snapshot()?;
     let columns: &[Column] = if args.duplicates { &[("id", Kind::Text)] } else { &COLUMNS };
     let mut results = args.results.results(global, &args.index, records, columns)?;
-    let clusters = args.clustering.find(global, &snapshot)?;
+    let (clusters, failed) = args.clustering.find(global, &snapshot)?;
     let sentence = sentence(&clusters, &snapshot);
     let number = clusters.len() as u64;
     let documents = clusters.member_count();
@@ -153,7 +153,11 @@ pub(crate) fn run(global: &GlobalOptions, args: &Clusters) -> Result<Ending, Fai
         ("seconds", whole_millis(seconds)),
     ];
     summary(global, &fields, &sentence);
-    Ok(if number == 0 { Ending::Nothing } else { Ending::Done })
+    Ok(match (failed, number) {
+        (1.., _) => Ending::SomeFailed,
+        (0, 0) => Ending::Nothing,
+        (0, _) => Ending::Done,
+    })
 }
 
 /// The summary of clusters.
@@ -176,22 +180,23 @@ impl ClusteringOptions {
         self.threshold.unwrap_or(snapshot.settings().threshold())
     }
 
-    /// Finds the clusters with the linkage and the representatives that are asked for.
+    /// Finds the clusters with the linkage and the representatives that are asked for. Returns also
+    /// how many of the records that tell of representatives were bad.
     pub(crate) fn find<'s>(
         &self,
         global: &GlobalOptions,
         snapshot: &'s Snapshot,
-    ) -> Result<FoundClusters<'s>, Failure> {
+    ) -> Result<(FoundClusters<'s>, u64), Failure> {
         let linkage = match self.linkage {
             LinkageChoice::Representative => Linkage::Representative,
             LinkageChoice::Connected => Linkage::Connected,
         };
         let clustering = snapshot.clusters(self.threshold(snapshot))?.linkage(linkage);
-        let clustering = clusters_preference::prefer(global, self, snapshot, clustering)?;
+        let (clustering, failed) = clusters_preference::prefer(global, self, snapshot, clustering)?;
         let progress = ProgressBar::of_parts(global);
         let found = clustering.estimate(self.estimate).find().watch(progress.watch());
         progress.finish();
-        Ok(found?)
+        Ok((found?, failed))
     }
 }
 

@@ -11,6 +11,8 @@ use crate::terminal::messages::message;
 use crate::terminal::numbers::grouped;
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::{Context, anyhow};
+use std::cmp::Reverse;
+use std::io;
 use std::path::Path;
 use twindex::{Clustering, Keep, Snapshot};
 
@@ -20,25 +22,26 @@ const ROOM: usize = 64 << 20;
 /// Ids with their ranks. Ids of equal rank are in the order in which they were added.
 type Ranked = SpilledSort<(Rank, u64, String)>;
 
-/// Sets which document represents a cluster.
+/// Sets which document represents a cluster. Returns also how many of the records that tell were
+/// bad.
 pub(crate) fn prefer<'s>(
     global: &GlobalOptions,
     options: &ClusteringOptions,
     snapshot: &'s Snapshot,
     clustering: Clustering<'s>,
-) -> Result<Clustering<'s>, Failure> {
+) -> Result<(Clustering<'s>, u64), Failure> {
     let keep = &options.keep;
     let group_field = options.group_field.as_deref();
     match keep {
-        Preference::First => return Ok(clustering.keep(Keep::First)),
-        Preference::Longest => return Ok(clustering.keep(Keep::Longest)),
-        Preference::Id => return Ok(clustering.keep(Keep::Id)),
+        Preference::First => return Ok((clustering.keep(Keep::First), 0)),
+        Preference::Longest => return Ok((clustering.keep(Keep::Longest), 0)),
+        Preference::Id => return Ok((clustering.keep(Keep::Id), 0)),
         Preference::Greatest(_) | Preference::Least(_) | Preference::Sources(_) => {}
     }
-    let ranked = if keep.reads_fields(group_field) {
+    let (ranked, failed) = if keep.reads_fields(group_field) {
         of_records(global, options, snapshot)?
     } else {
-        of_ids(options, snapshot)?
+        (of_ids(options, snapshot)?, 0)
     };
     let sorted = ranked.sorted().context("a temporary file")?;
     let mut fault = None;
@@ -57,7 +60,7 @@ pub(crate) fn prefer<'s>(
             "--keep {keep}: {lacking} of {all} documents lack {wanted}, and come after all others"
         ));
     }
-    Ok(clustering)
+    Ok((clustering, failed))
 }
 
 /// Refuses options that do not belong together.
@@ -80,12 +83,13 @@ pub(crate) fn check(options: &ClusteringOptions, index: &Path) -> Result<(), Fai
     Ok(())
 }
 
-/// Ranks documents by the fields of their records.
+/// Ranks documents by the fields of their records. Of several with one id, the last one counts, as
+/// in the index. Returns also the number of bad records.
 fn of_records(
     global: &GlobalOptions,
     options: &ClusteringOptions,
     snapshot: &Snapshot,
-) -> Result<Ranked, Failure> {
+) -> Result<(Ranked, u64), Failure> {
     let settings = snapshot.settings();
     let mut inputs = options.input.of(&options.records, snapshot.path(), settings.weighted);
     options.naming.apply(&mut inputs, true);
@@ -94,24 +98,41 @@ fn of_records(
     let group_field = options.group_field.clone();
     let records = records::start(inputs, settings, move |record| {
         let rank = keep.rank(&record, group_field.as_deref());
-        Ok(record.name.into_id().filter(|_| !rank.is_unknown).map(|id| (rank, id)))
+        Ok(record.name.into_id().map(|id| (rank, id)))
     })?;
     let progress = ProgressBar::new(global, records.expected_bytes);
     let mut progress = progress.named("reading the fields of records");
-    let mut ranked = SpilledSort::new(ROOM);
-    let mut number = 0;
+    let mut by_id = SpilledSort::new(ROOM);
+    let (mut number, mut failed) = (0_u64, 0);
     for batch in records {
         progress.add(batch.records(), batch.bytes);
+        failed += batch.failed;
         batch.messages.iter().for_each(|message| progress.say(message));
         for (rank, id) in batch.good.into_iter().flatten() {
             let bytes = id.len();
-            ranked.push((rank, number, id), bytes).context("a temporary file")?;
+            by_id.push((id, Reverse(number), rank), bytes).context("a temporary file")?;
             number += 1;
         }
     }
     progress.finish();
     if interrupt::asked() {
         return Err(anyhow!("interrupted; nothing was printed").into());
+    }
+    Ok((last_of_each(by_id).context("a temporary file")?, failed))
+}
+
+/// The last record of each id, unless its rank is unknown.
+fn last_of_each(by_id: SpilledSort<(String, Reverse<u64>, Rank)>) -> io::Result<Ranked> {
+    let mut ranked = SpilledSort::new(ROOM);
+    let mut last = None;
+    for record in by_id.sorted()? {
+        let (id, Reverse(number), rank) = record?;
+        if last.as_ref() != Some(&id) {
+            if !rank.is_unknown {
+                ranked.push((rank, number, id.clone()), id.len())?;
+            }
+            last = Some(id);
+        }
     }
     Ok(ranked)
 }

@@ -37,7 +37,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Report) -> Result<Ending, Failu
     clusters_report::check(output, path, None, &clustering.records)?;
     let index = opening::to_read(global, path)?;
     let snapshot = index.snapshot()?;
-    let clusters = clustering.find(global, &snapshot)?;
+    let (clusters, failed) = clustering.find(global, &snapshot)?;
     let sentence = sentence(&clusters, &snapshot);
     clusters_report::write(global, output, clustering, &snapshot, &clusters, &sentence)?;
     let number = clusters.len() as u64;
@@ -48,5 +48,5 @@ pub(crate) fn run(global: &GlobalOptions, args: &Report) -> Result<Ending, Failu
         ("duplicates", (documents - number).into()),
     ];
     summary(global, &fields, &sentence);
-    Ok(Ending::Done)
+    Ok(if failed > 0 { Ending::SomeFailed } else { Ending::Done })
 }

@@ -251,6 +251,38 @@ fn a_killed_run_goes_on() {
 }
 
 #[test]
+fn representatives_chosen_by_records_of_which_some_are_bad_are_an_error() {
+    let records = records(2, 2);
+    let shell = shell(&records);
+    shell.run("add i.twx in.jsonl -q").succeeds();
+    shell.write("bad.jsonl", "no JSON\n");
+    let words = "--keep max:score --records in.jsonl --records";
+    for (file, cause) in [("bad.jsonl", "bad.jsonl:1: not valid"), ("none", "none: No such file")] {
+        for command in ["clusters i.twx", "report i.twx -o page.html"] {
+            let done = shell.run(&format!("{command} {words} {file}"));
+            assert_eq!(done.status, 2, "{done:?}");
+            assert!(done.stderr.contains(cause), "{done:?}");
+        }
+    }
+}
+
+#[test]
+fn of_records_with_one_id_the_last_one_tells_the_representative() {
+    let shell = Shell::new();
+    let line = |id: &str, score: &str| {
+        let text = "a text that is in the index twice, under two names";
+        format!("{{\"id\":\"{id}\",\"text\":\"{text}\"{score}}}\n")
+    };
+    for (last, kept) in [(",\"score\":1", "b"), ("", "b"), (",\"score\":3", "a")] {
+        shell.write("in.jsonl", line("a", ",\"score\":9") + &line("b", ",\"score\":2"));
+        shell.write("more.jsonl", line("a", last));
+        shell.run("add i.twx in.jsonl more.jsonl -q").succeeds();
+        let words = "clusters i.twx --keep max:score --records in.jsonl --records more.jsonl";
+        assert_eq!(shell.run(words).succeeds().column(0), [kept], "{last}");
+    }
+}
+
+#[test]
 fn what_cannot_be_preferred_is_said() {
     let shell = shell(&records(2, 2));
     shell
