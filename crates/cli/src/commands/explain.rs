@@ -49,7 +49,7 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "FILE:ID")]
     pub(crate) record: Vec<String>,
     /// A file with the text of A [default: the file that is called A, if there is one]
-    #[arg(long, value_name = "FILE", conflicts_with = "b")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["b", "record"])]
     pub(crate) text: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) explanation: ExplanationOptions,

@@ -1,15 +1,15 @@
 //! `twindex explain` of one id: whether it was a duplicate, and of what.
 
 use crate::commands::explain::Explain;
-use crate::input::{open_lines, open_text};
+use crate::input::{Format, open_lines};
 use crate::run::ending::Ending;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
+use crate::run::records;
 use crate::terminal::messages::message;
 use crate::terminal::output::{Results, likeness};
 use anyhow::anyhow;
 use serde_json::{Map, Value};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use twindex::Snapshot;
 
@@ -27,6 +27,9 @@ pub(crate) fn run(
     id: &str,
 ) -> Result<Ending, Failure> {
     let index = args.index.display();
+    if args.explanation.differences || args.explanation.min_length.is_some() {
+        return Err(anyhow!("--differences and --min-length are for two texts").into());
+    }
     if snapshot.contains(id)? {
         message(&format!(
             "{index}: {id} is in the index, so it was not removed as a duplicate; name another \
@@ -40,7 +43,7 @@ pub(crate) fn run(
     };
     let file = args.text.clone().or_else(|| Some(PathBuf::from(id)).filter(|path| path.is_file()));
     if let (true, Some(file)) = (found.is_empty(), &file) {
-        found.extend(by_text(snapshot, id, file)?);
+        found.extend(by_text(args, snapshot, id, file)?);
     }
     if found.is_empty() {
         let looked = match (&args.removed, &file) {
@@ -133,14 +136,31 @@ fn lines_about(
 }
 
 /// The document that is most similar to the text in a file.
-fn by_text(snapshot: &Snapshot, id: &str, file: &Path) -> Result<Option<[Value; 4]>, Failure> {
-    let place = file.display();
-    if snapshot.settings().weighted {
+fn by_text(
+    args: &Explain,
+    snapshot: &Snapshot,
+    id: &str,
+    file: &Path,
+) -> Result<Option<[Value; 4]>, Failure> {
+    let (place, settings) = (file.display(), snapshot.settings());
+    if settings.weighted {
         return Err(anyhow!("{place}: an index of weights compares no texts").into());
     }
+    if file.is_dir() {
+        return Err(anyhow!("{place}: is a directory; name a file").into());
+    }
+    let mut inputs = args.input.of(&[file.to_owned()], &args.index, settings.weighted);
+    inputs.format = Format::Text;
+    let records = records::start(inputs, settings, |record| {
+        Ok(record.body.text().unwrap_or_default().to_owned())
+    })?;
     let mut text = String::new();
-    let mut stream = open_text(file).map_err(|bad| anyhow!("{bad}"))?;
-    stream.read_to_string(&mut text).map_err(|error| anyhow!("{place}: {error}"))?;
+    for batch in records {
+        if let Some(cause) = batch.messages.into_iter().next() {
+            return Err(anyhow!("{cause}").into());
+        }
+        text.extend(batch.good);
+    }
     let matches = snapshot.query().top(1).by_content(text.as_str())?;
     Ok(matches.into_iter().next().map(|nearest| {
         let similarity = likeness(nearest.similarity, nearest.exact);

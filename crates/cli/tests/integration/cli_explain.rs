@@ -138,6 +138,23 @@ fn texts_of_records_and_of_audits_are_explained() {
 }
 
 #[test]
+fn the_text_of_a_removed_record_is_read_as_the_options_say() {
+    let shell = Shell::new();
+    let text = "Ein Satz \u{fc}ber die H\u{f6}he der T\u{fc}rme in der alten Stadt.";
+    shell.write("in.jsonl", jsonl(&[("a", text)]));
+    shell.run("add i.twx -q in.jsonl").succeeds();
+    shell.write("q", text.chars().map(|letter| letter as u8).collect::<Vec<u8>>());
+    let found = shell.run("explain i.twx q --encoding latin1").succeeds();
+    assert_eq!(found.column(1), ["a"]);
+    shell.run("explain i.twx q").fails_with("q: not valid UTF-8 at byte 10");
+    let words = "explain i.twx q --encoding latin1 --max-record 20";
+    shell.run(words).fails_with("q: longer than 20 bytes");
+    for option in ["--differences", "--min-length 3"] {
+        shell.run(&format!("explain i.twx q {option}")).fails_with("are for two texts");
+    }
+}
+
+#[test]
 fn an_index_explains_under_its_own_settings() {
     let shell = Shell::new();
     let (a, b) = ("One two, three four", "two three ONE");
