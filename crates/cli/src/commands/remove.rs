@@ -291,7 +291,9 @@ impl Removal<'_> {
             for Line { number, text, .. } in block.lines() {
                 self.begins_with_json |= number == 1 && text.starts_with(b"{\"");
                 if let Some(id) = bad.text(number, text) {
-                    self.add_entry(number, &unescaped(id), bad)?;
+                    let id = unescaped(id);
+                    let id = if number == 1 { self.first_id(&id)? } else { &id };
+                    self.add_entry(number, id, bad)?;
                 }
                 if interrupt::asked() {
                     return Ok(());
@@ -319,6 +321,15 @@ impl Removal<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The id of the first line, without a byte order mark unless that belongs to the id of a
+    /// document.
+    fn first_id<'t>(&self, line: &'t str) -> Result<&'t str> {
+        Ok(match line.strip_prefix('\u{FEFF}') {
+            Some(id) if !self.index.snapshot()?.contains(line)? => id,
+            _ => line,
+        })
     }
 
     /// Adds an id of a list. An empty entry is passed over.

@@ -102,3 +102,12 @@ fn a_mark_at_the_beginning_of_a_text_is_no_character_of_it() {
     let again = shell.pipe("add i.twx --json -", record).succeeds();
     assert_eq!(again.counted("unchanged"), 1);
 }
+
+#[test]
+fn a_mark_before_a_list_of_ids_is_no_part_of_the_first() {
+    for (ids, left) in [(["a", "b"], "b"), (["\u{feff}a", "a"], "a")] {
+        let shell = Shell::with(&ids.map(|id| (id, "some text")));
+        shell.pipe("remove i.twx --ids-from -", "\u{feff}a\r\n").succeeds();
+        assert_eq!(shell.ids(), [left], "{ids:?}");
+    }
+}
