@@ -37,14 +37,16 @@ struct Walking {
     files: u64,
     data: u64,
     texts: u64,
+    /// Whether some of it could not be read.
+    has_failed: bool,
 }
 
 impl Walking {
     /// What to say of a directory without a file, and of one that has both: a file that is no text
     /// to its owner may be one.
     fn note(&self) -> Option<String> {
-        let Self { root, files, data, texts, .. } = self;
-        if *files == 0 {
+        let Self { root, files, data, texts, has_failed, .. } = self;
+        if *files == 0 && !has_failed {
             let root = root.display();
             return Some(format!(
                 "{root}: has no file to read; hidden ones, and those that .gitignore or --glob \
@@ -144,7 +146,10 @@ impl Finding {
                     let root = Some(Arc::clone(&walking.root));
                     return Some(Ok(Named { path, root, remote }));
                 }
-                Some(Err(bad)) => return Some(Err(bad)),
+                Some(Err(bad)) => {
+                    walking.has_failed = true;
+                    return Some(Err(bad));
+                }
                 None => {
                     self.notes.extend(walking.note());
                     self.walk = None;
@@ -166,7 +171,8 @@ impl Finding {
             });
         }
         let walk = Walk::new(root, &self.inputs.walking)?;
-        self.walk = Some(Walking { root: Arc::from(root), walk, files: 0, data: 0, texts: 0 });
+        let (root, files, data, texts, has_failed) = (Arc::from(root), 0, 0, 0, false);
+        self.walk = Some(Walking { root, walk, files, data, texts, has_failed });
         Ok(())
     }
 

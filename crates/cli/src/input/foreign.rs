@@ -33,6 +33,7 @@ const fn lettered(magic: &'static [u8], name: &'static str, advice: &'static str
 
 const CONVERT: &str = "convert it to JSON Lines or CSV first";
 const UNPACK: &str = "unpack it and name the folder";
+const UNPACK_ONCE: &str = "decompress it once: `gzip -dc FILE | twindex ... -`, or `zstd -dc`";
 const EXTRACT: &str = "extract its text first";
 const LEAVE_OUT: &str = "only texts can be read; leave it out";
 
@@ -49,6 +50,8 @@ const FOREIGN: &[Foreign] = &[
     lettered(b"SQLite format 3\0", "a SQLite database", "export its texts as CSV first"),
     foreign(b"\x89HDF\r\n\x1a\n", "HDF5", CONVERT),
     foreign(b"\x93NUMPY", "a NumPy array", CONVERT),
+    foreign(b"\x1F\x8B\x08", "compressed twice", UNPACK_ONCE),
+    foreign(b"\x28\xB5\x2F\xFD", "compressed twice", UNPACK_ONCE),
     foreign(b"\xFD7zXZ\0", "compressed with xz", "decompress it: `xz -dc FILE | twindex ... -`"),
     lettered(b"BZh", "compressed with bzip2", "decompress it: `bzip2 -dc FILE | twindex ... -`"),
     foreign(

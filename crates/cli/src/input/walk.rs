@@ -5,6 +5,7 @@ use crate::remote::{Looked, RemoteFile, address, look};
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{Error, WalkBuilder};
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::vec::IntoIter;
@@ -125,6 +126,12 @@ fn overrides(globs: &[String]) -> Result<Override, Error> {
     overrides.build()
 }
 
+/// An error of the system without the path that the walk adds to it.
+fn of_system(error: &io::Error) -> &io::Error {
+    let source = error.get_ref().and_then(|error| error.source());
+    source.and_then(|source| source.downcast_ref()).unwrap_or(error)
+}
+
 /// The error for an entry that cannot be read.
 fn bad(root: &Path, error: &Error) -> BadRecord {
     let (path, cause) = explained(error);
@@ -143,7 +150,7 @@ fn explained(error: &Error) -> (Option<PathBuf>, String) {
             let cause = format!("a symbolic link back to {}, not followed", ancestor.display());
             (Some(child.clone()), cause)
         }
-        Error::Io(error) => (None, error.to_string()),
+        Error::Io(error) => (None, of_system(error).to_string()),
         other => (None, other.to_string()),
     }
 }

@@ -127,8 +127,19 @@ mod links {
         symlink("nowhere", shell.path("d/broken")).expect("a link");
         let done = shell.run("add i.twx --json --follow d");
         assert_eq!((done.status, done.counted("failed"), done.counted("added")), (2, 2, 3));
-        assert!(done.stderr.contains("twindex: d/broken: "), "{done:?}");
+        assert!(done.stderr.contains("twindex: d/broken: No such file"), "{done:?}");
         assert!(done.stderr.contains("twindex: d/loop: a symbolic link back to "), "{done:?}");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_read_is_not_said_to_have_hidden_files_only() {
+        let shell = Shell::new();
+        std::fs::create_dir(shell.path("d")).expect("a folder");
+        symlink("nowhere", shell.path("d/broken")).expect("a link");
+        let done = shell.run("add i.twx --follow d");
+        assert_eq!(done.status, 2, "{done:?}");
+        assert!(done.stderr.contains("d/broken: No such file"), "{done:?}");
+        assert!(!done.stderr.contains("has no file to read"), "{done:?}");
     }
 
     #[test]

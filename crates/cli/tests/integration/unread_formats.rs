@@ -15,6 +15,8 @@ fn files() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     vec![
         ("a.parquet", binary(b"PAR1\x15\x04"), "Parquet"),
         ("a.arrow", binary(b"ARROW1\0\0"), "Arrow"),
+        ("d.txt.gz", Packing::Gzip.pack(Packing::Gzip.pack("a text")), "compressed twice"),
+        ("e.txt.gz", Packing::Gzip.pack(Packing::Zstd.pack("a text")), "compressed twice"),
         ("a.xz", binary(b"\xFD7zXZ\0\0\x04"), "xz"),
         ("a.bz2", binary(b"BZh91AY&SY"), "bzip2"),
         ("a.zip", binary(b"PK\x03\x04\x14\0"), "zip"),

@@ -217,9 +217,31 @@ fn with_views(
 fn explained(error: ParquetError) -> String {
     match error {
         ParquetError::NYI(cause) => format!("uses a feature of Parquet that is not read: {cause}"),
-        ParquetError::General(cause) if cause.contains("Disabled feature") => {
-            format!("uses a feature of Parquet that is not read: {cause}")
+        error => {
+            // The reader wraps this error in others.
+            let cause = error.to_string();
+            match cause.split_once("Disabled feature at compile time: ") {
+                Some((_, feature)) => {
+                    format!("uses a feature of Parquet that is not read: {feature}")
+                }
+                None => format!("is damaged or incomplete Parquet; its reader says: {cause}"),
+            }
         }
-        error => format!("is damaged or incomplete Parquet; its reader says: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_schema::ArrowError;
+
+    #[test]
+    fn a_feature_that_is_not_read_is_no_damage() {
+        let cause = "Parquet error: Disabled feature at compile time: brotli".to_owned();
+        let wrapped = ParquetError::External(Box::new(ArrowError::ParquetError(cause)));
+        let expected = "uses a feature of Parquet that is not read: brotli";
+        assert_eq!(explained(wrapped), expected);
+        let damaged = explained(ParquetError::General("too short".to_owned()));
+        assert!(damaged.starts_with("is damaged or incomplete Parquet"), "{damaged}");
     }
 }
