@@ -15,6 +15,9 @@ impl Record<'_> {
             (RawRecord::Bytes(raw), TextForm::Json | TextForm::Fixed) => json_value(&raw, name),
             (RawRecord::Row { header, bytes }, TextForm::Field { delimiter, .. }) => {
                 let header = header.strip_prefix(BYTE_ORDER_MARK).unwrap_or(header);
+                // Blank lines behind a mark come before the names.
+                let is_blank = |byte: &&u8| matches!(byte, b'\r' | b'\n');
+                let header = header.get(header.iter().take_while(is_blank).count()..)?;
                 let is_named = |_, field: &[u8]| unquoted(field) == name;
                 let (column, _) = find_field(header, delimiter, is_named)?;
                 let (_, place) = find_field(&bytes, delimiter, |number, _| number == column)?;
@@ -75,6 +78,9 @@ mod tests {
         assert_eq!(field(raw, form, "text").as_deref(), Some("x"));
         assert_eq!(field(raw, form, "id").as_deref(), Some("1"));
         assert_eq!(field(raw, form, "none"), None);
+        let header: Arc<[u8]> = "\u{feff}\r\n\nid,text\n".as_bytes().into();
+        let raw = RawRecord::Row { header: &header, bytes: b"1,x\n"[..].into() };
+        assert_eq!(field(raw, form, "id").as_deref(), Some("1"));
     }
 
     #[test]
