@@ -206,7 +206,7 @@ impl<'t> Insertion<'t> {
             let mut ids: Vec<String> = Vec::with_capacity(block.len());
             for document in &block {
                 merged.empty += u64::from(document.signature().is_empty());
-                merged.text_bytes += document.text_bytes();
+                merged.text_bytes = merged.text_bytes.saturating_add(document.text_bytes());
                 ids.push(document.id().to_owned());
             }
             for (id, outcome) in ids.iter().zip(self.insert(block)?) {

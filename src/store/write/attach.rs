@@ -174,7 +174,7 @@ impl Writer {
         let mut wanted = Vec::with_capacity(documents.len());
         for (document, known) in documents.into_iter().zip(known) {
             attached.empty += u64::from(document.is_empty);
-            attached.text_bytes += document.text.length;
+            attached.text_bytes = attached.text_bytes.saturating_add(document.text.length);
             match known {
                 Known::Absent => attached.added += 1,
                 Known::Document(former) if former.text == document.text => {

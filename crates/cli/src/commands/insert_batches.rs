@@ -158,7 +158,7 @@ impl BatchInserter {
         counts.replaced += attached.replaced;
         counts.unchanged += attached.unchanged;
         counts.empty += attached.empty;
-        counts.bytes += attached.text_bytes;
+        counts.bytes = counts.bytes.saturating_add(attached.text_bytes);
         match (self.conflict, attached.skipped) {
             (Conflict::Error, 1..) => {
                 counts.failed += attached.skipped;
@@ -220,7 +220,8 @@ impl BatchInserter {
         let policy = self.conflict.policy();
         let counts = &mut self.counts;
         for PlacedDocument { document, .. } in &placed {
-            counts.bytes += document.text_bytes();
+            // An import may name any size.
+            counts.bytes = counts.bytes.saturating_add(document.text_bytes());
             counts.empty += u64::from(document.signature().is_empty());
         }
         let (documents, places): (Vec<_>, Vec<_>) =

@@ -336,6 +336,25 @@ fn input_that_is_no_export_is_one_clear_error() {
 }
 
 #[test]
+fn sizes_of_texts_that_are_too_large_together_are_no_error() {
+    let shell =
+        Shell::with(&[("a", "a text of some length"), ("b", "another text of some length")]);
+    let export = exported(&shell, "i.twx");
+    let largest = export.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).expect("JSON");
+        if let Some(bytes) = line.get_mut("text_bytes") {
+            *bytes = u64::MAX.into();
+        }
+        line.to_string() + "\n"
+    });
+    shell.write("largest.jsonl", largest.collect::<String>());
+    for words in ["import j.twx largest.jsonl", "merge k.twx j.twx", "merge l.twx j.twx --attach"] {
+        let done = shell.run(&format!("{words} --json")).succeeds();
+        assert_eq!((done.counted("added"), done.counted("bytes")), (2, u64::MAX), "{words}");
+    }
+}
+
+#[test]
 fn what_another_program_writes_can_be_imported() {
     let shell = Shell::with(&[("old", "a text that is long enough to be cut")]);
     let export = exported(&shell, "i.twx");
