@@ -13,7 +13,7 @@
 //! 2016, "Empirical Bayes deconvolution estimates").
 
 use super::agreement::Agreement;
-use super::chance::equal_lane_probability;
+use super::chance::{EqualLanes, equal_lane_probability};
 use super::containment::Containment;
 use crate::error::Result;
 use crate::params::{Confidence, Threshold};
@@ -341,16 +341,9 @@ pub(crate) struct Reach {
     pub(crate) full: f64,
 }
 
-/// The binomial probability that at least this many lanes are equal. For probabilities near 1,
-/// where the first terms are below the least number, it is 1.
+/// The binomial probability that at least this many lanes are equal.
 fn at_least(least: usize, lanes: usize, equal: f64) -> f64 {
-    let odds = equal / (1.0 - equal).max(f64::EPSILON);
-    let (mut term, mut below) = ((1.0 - equal).powi(lanes as i32), 0.0);
-    for number in 0..least.min(lanes + 1) {
-        below += term;
-        term *= odds * (lanes - number) as f64 / (number + 1) as f64;
-    }
-    (1.0 - below).max(0.0)
+    EqualLanes::none().and_lanes(lanes, equal).at_least(least)
 }
 
 /// The normalized products of two laws.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::estimate::Agreement;
 use crate::hash::SplitMix;
-use statrs::distribution::{Binomial, Discrete};
+use statrs::distribution::{Binomial, Discrete, DiscreteCDF};
 
 const LANES: usize = 256;
 
@@ -178,6 +178,20 @@ fn an_interval_holds_its_probability_and_lies_within_what_there_is_room_for() {
             assert!(0.0 <= low && low < high && high <= room(size, other), "{low} to {high}");
             assert!(high - low > last, "{confidence}");
             last = high - low;
+        }
+    }
+}
+
+#[test]
+fn the_probability_of_enough_equal_lanes_is_that_of_the_binomial_law() {
+    for lanes in [64_usize, 256, 512] {
+        for equal in [0.004, 0.3, 0.5, 0.76, 0.8, 0.9, 0.96, 0.999] {
+            let law = Binomial::new(equal, lanes as u64).expect("a probability");
+            for least in 0..=lanes + 1 {
+                let expected = least.checked_sub(1).map_or(1.0, |below| law.sf(below as u64));
+                let got = at_least(least, lanes, equal);
+                assert!((got - expected).abs() < 1e-9, "{least} of {lanes}, {equal}: {got}");
+            }
         }
     }
 }

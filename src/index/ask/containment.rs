@@ -192,8 +192,11 @@ impl<'q> Search<'q> {
             })
         };
         let reaches: Vec<_> = self.far.par_iter().map(reach).collect();
+        // Documents with fewer elements than this do not contain the share.
+        let enough = self.asked.threshold.get() * self.size;
         let undecidable = self.far.iter().zip(&reaches);
         let undecidable = undecidable
+            .filter(|(far, _)| far.mean_size() >= enough)
             .filter(|(_, reach)| reach.as_ref().is_some_and(|(reach, _)| reach.full < 0.5))
             .map(|(far, _)| far.documents());
 
@@ -360,3 +363,7 @@ impl Query<'_> {
         Ok(Matches { matches, recall, candidates, limited, left_out, sizes: Some(searched) })
     }
 }
+
+#[cfg(test)]
+#[path = "containment_tests.rs"]
+mod containment_tests;
