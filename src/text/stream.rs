@@ -120,10 +120,14 @@ impl ShingleStream {
     /// [`Error::NotUtf8`] for bytes that are not UTF-8, and [`Error::PieceTooLong`] if something is
     /// longer than the limit. The stream cannot be used after an error.
     pub fn take(&mut self, bytes: &[u8], sink: &mut dyn FnMut(&[u64])) -> Result<()> {
-        for piece in bytes.chunks((self.limit / Self::PIECES).max(1)) {
+        for piece in bytes.chunks(self.piece()) {
             self.bytes.extend_from_slice(piece);
-            if self.bytes.len() >= self.process_from {
-                self.process(false, sink)?;
+            if self.bytes.len() < self.process_from {
+                continue;
+            }
+            match self.stage {
+                Stage::Undecided => self.decide(false, sink)?,
+                _ => self.process(false, sink)?,
             }
         }
         Ok(())
@@ -149,7 +153,7 @@ impl ShingleStream {
     /// Those of [`take`](Self::take).
     pub fn end(&mut self, sink: &mut dyn FnMut(&[u64])) -> Result<()> {
         if matches!(self.stage, Stage::Undecided) {
-            self.process(false, sink)?;
+            self.decide(true, sink)?;
         }
         self.process(true, sink)
     }
@@ -177,14 +181,8 @@ impl ShingleStream {
                 self.scratch.units.more_lines(&text[..end], normalization);
                 end
             }
-            Stage::Undecided => {
-                self.stage = if text.contains(ELEMENT_END) {
-                    Stage::Elements
-                } else {
-                    Stage::Tokens(ChunkNormalizer::new(self.shingler.normalization))
-                };
-                0
-            }
+            // A stream that is undecided does not come here.
+            Stage::Undecided => 0,
             Stage::Elements => {
                 let end = text.rfind(ELEMENT_END).map_or(0, |at| at + 1);
                 let end = if ended { text.len() } else { end };
@@ -204,11 +202,33 @@ impl ShingleStream {
         self.used += used as u64;
         self.bytes = bytes;
         self.bytes.drain(..used);
-        self.process_from = self.bytes.len() + (self.limit / Self::PIECES).max(1);
+        self.process_from = self.bytes.len() + self.piece();
         if used > 0 || ended {
             self.shingle(ended, sink)?;
         }
         Ok(())
+    }
+
+    /// Finds out how elements end, unless the first one may go on, and then takes what has arrived.
+    fn decide(&mut self, ended: bool, sink: &mut dyn FnMut(&[u64])) -> Result<()> {
+        let has_end = self.bytes.contains(&(ELEMENT_END as u8));
+        // The first element may be as long as the limit.
+        if !has_end && !ended && self.bytes.len() <= self.limit {
+            self.process_from = self.bytes.len() + self.piece();
+            return Ok(());
+        }
+        self.stage = match has_end {
+            true => Stage::Elements,
+            false => Stage::Tokens(ChunkNormalizer::new(self.shingler.normalization)),
+        };
+        self.process_from = self.piece();
+        let bytes = std::mem::take(&mut self.bytes);
+        self.take(&bytes, sink)
+    }
+
+    /// The number of bytes that are processed together.
+    fn piece(&self) -> usize {
+        (self.limit / Self::PIECES).max(1)
     }
 
     /// Decodes the complete characters.
@@ -246,7 +266,7 @@ impl ShingleStream {
             self.visit(sink);
             self.scratch.units.keep_last(width - 1);
         } else {
-            check_fits(bytes, Self::PIECES * self.limit, "a shingle")?;
+            check_fits(bytes, self.limit.saturating_mul(Self::PIECES), "a shingle")?;
         }
         Ok(())
     }

@@ -201,12 +201,38 @@ fn a_shingle_of_too_many_long_lines_is_an_error() {
 }
 
 #[test]
+fn a_limit_may_be_as_large_as_any_text() {
+    for shingler in KINDS.into_iter().flat_map(shinglers) {
+        for text in ["", " \n", "one", "one two, three\nfour five"] {
+            let mut whole = shingler.hashes(text);
+            whole.sort_unstable();
+            let got = streamed(&shingler, text.as_bytes(), &[3], usize::MAX);
+            assert_eq!(got.ok(), Some(whole), "{} of {text:?}", shingler.shingle);
+        }
+    }
+}
+
+#[test]
 fn a_first_element_longer_than_the_limit_is_an_error() {
     let tokens = shingler("token", "none");
     for (before, is_error) in [(100, false), (9_000, true)] {
         let text = "ab ".repeat(before / 3) + "\u{1F}";
         let got = streamed(&tokens, text.as_bytes(), &[77], 4_096);
         assert_eq!(got.is_err(), is_error, "{before}");
+    }
+}
+
+#[test]
+fn a_first_element_as_long_as_the_limit_is_taken() {
+    let tokens = shingler("token", "none");
+    for length in [511, 512, 513, 1_000, 4_095, 4_096] {
+        let text = "x ".repeat(length).split_at(length).0.to_owned() + "\u{1F}y\u{1F}";
+        for piece in [1, 77, 10_000] {
+            let got = streamed(&tokens, text.as_bytes(), &[piece], 4_096);
+            let mut whole = tokens.hashes(&text);
+            whole.sort_unstable();
+            assert_eq!(got.ok(), Some(whole), "{length} bytes in pieces of {piece}");
+        }
     }
 }
 
