@@ -144,7 +144,7 @@ impl Agreement {
 
 impl Signature {
     /// Returns the estimated Jaccard similarity of two documents with its 95 % interval; `None` if
-    /// a document is empty or the numbers of lanes differ.
+    /// a document is empty, if the numbers of lanes differ, or if there are no lanes.
     ///
     /// Both signatures must be made under the same settings.
     pub fn similarity(&self, other: &Signature) -> Option<Estimate> {
@@ -162,11 +162,12 @@ impl Signature {
     }
 
     fn similarity_with(&self, other: &Signature, confidence: Confidence) -> Option<Estimate> {
+        let lanes = self.lanes().len();
         let comparable =
-            !self.is_empty() && !other.is_empty() && self.lanes().len() == other.lanes().len();
+            !self.is_empty() && !other.is_empty() && lanes > 0 && lanes == other.lanes().len();
         comparable.then(|| {
             let equal = equal_lanes(self.lanes(), other.lanes());
-            Agreement::new(equal, self.lanes().len()).estimate_with(confidence)
+            Agreement::new(equal, lanes).estimate_with(confidence)
         })
     }
 }
@@ -221,6 +222,13 @@ mod tests {
         assert_eq!((all.similarity, all.high), (1.0, 1.0));
         assert_eq!(Agreement::new(1, 256).similarity(), 0.0);
         assert_eq!(Agreement::new(0, 256).estimate().low, 0.0);
+    }
+
+    #[test]
+    fn signatures_without_lanes_are_not_compared() {
+        let none = Signature::from_lanes([], 100);
+        assert_eq!(none.similarity(&none), None);
+        assert_eq!(none.similarity(&Signature::from_lanes([7; 64], 100)), None);
     }
 
     /// The probability that the interval holds a similarity, by the law of equal lanes.
