@@ -34,7 +34,8 @@ impl SetSize {
         Self { bits, zeros }
     }
 
-    /// Returns the size whose estimate is nearest to this number.
+    /// Returns a size whose estimate is about this number. Up to 16 million, the two differ by 2 at
+    /// most. The greatest estimate is 279,097,919.
     pub fn about(number: u64) -> Self {
         if number == 0 {
             return Self::EMPTY;
