@@ -8,6 +8,12 @@ use crate::error::{Error, Result};
 /// A token may be empty or hold white space, unlike the tokens that are cut from a text. The order
 /// of the tokens does not affect similarity. Repetitions count only in an index of multisets.
 ///
+/// Tokens are not normalised by default. If no token of a set is empty or holds white space, they
+/// are normalised as one text: [`Drop`](crate::Whitespace::Drop) then makes one token of them all,
+/// [`min_word`](crate::Normalization::min_word) cuts them at signs, and
+/// [`Nfkc`](crate::Form::Nfkc) at the white space that it makes of some characters. Otherwise each
+/// is normalised by itself.
+///
 /// ```
 /// use twindex::{Normalization, Shingle, Shingler, Sketcher, Tokens};
 /// let shingler = Shingler::new(Shingle::Tokens, Normalization::NONE, false, 0)?;
