@@ -60,10 +60,7 @@ pub fn description() -> String {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let memory = proc_number("/proc/meminfo", "MemTotal:") as f64 / f64::from(1 << 20);
     let commit = git(&["rev-parse", "--short", "HEAD"]);
-    let changes = match git(&["status", "--porcelain"]).is_empty() {
-        true => "",
-        false => " with changes",
-    };
+    let changes = if git(&["status", "--porcelain"]).is_empty() { "" } else { " with changes" };
     let day = said(Command::new("date").args(["-u", "+%F"]));
     format!(
         "Machine: {model}, {cores} cores, {memory:.0} GiB. Commit {commit}{changes}. Date: {day}."

@@ -163,10 +163,8 @@ fn share(part: u32, all: u32, exact: bool, confidence: Confidence) -> Estimate {
         return Estimate { similarity: 0.0, low: 0.0, high: if exact { 0.0 } else { 1.0 } };
     }
     let similarity = f64::from(part) / f64::from(all);
-    let (low, high) = match exact {
-        true => (similarity, similarity),
-        false => wilson(part, all, confidence.z()),
-    };
+    let (low, high) =
+        if exact { (similarity, similarity) } else { wilson(part, all, confidence.z()) };
     Estimate { similarity, low, high }
 }
 

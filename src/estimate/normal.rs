@@ -34,9 +34,10 @@ pub fn normal_quantile(confidence: f64) -> Result<f64> {
 impl Confidence {
     /// The [`normal_quantile`] of an interval with this confidence.
     pub(crate) fn z(self) -> f64 {
-        match self == Self::DEFAULT {
-            true => NORMAL_97_5,
-            false => upper_quantile(self.get() / 2.0, (1.0 - self.get()) / 2.0),
+        if self == Self::DEFAULT {
+            NORMAL_97_5
+        } else {
+            upper_quantile(self.get() / 2.0, (1.0 - self.get()) / 2.0)
         }
     }
 }
@@ -50,9 +51,10 @@ fn upper_quantile(middle: f64, tail: f64) -> f64 {
         return middle * polynomial(&A, r) / polynomial(&B, r);
     }
     let r = (-tail.ln()).sqrt();
-    match r <= 5.0 {
-        true => polynomial(&C, r - 1.6) / polynomial(&D, r - 1.6),
-        false => polynomial(&E, r - 5.0) / polynomial(&F, r - 5.0),
+    if r <= 5.0 {
+        polynomial(&C, r - 1.6) / polynomial(&D, r - 1.6)
+    } else {
+        polynomial(&E, r - 5.0) / polynomial(&F, r - 5.0)
     }
 }
 

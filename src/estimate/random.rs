@@ -89,10 +89,7 @@ impl RandomSubsets {
         if self.a == 0 || self.b == 0 {
             return 0.0;
         }
-        match self.a.max(self.b) < LARGE {
-            true => self.summed(),
-            false => self.by_moments(),
-        }
+        if self.a.max(self.b) < LARGE { self.summed() } else { self.by_moments() }
     }
 
     /// Sums from about the most probable number outwards. Probabilities are relative to that of the
@@ -185,10 +182,8 @@ impl RandomSubsets {
         let (got, mean) = (u128::from(at.both) * u128::from(n), u128::from(a) * u128::from(b));
         // The difference of the shared number from its mean. The other three numbers of the split
         // differ from theirs by as much.
-        let excess = match got >= mean {
-            true => (got - mean) as f64 / whole,
-            false => -((mean - got) as f64 / whole),
-        };
+        let excess =
+            if got >= mean { (got - mean) as f64 / whole } else { -((mean - got) as f64 / whole) };
         let of = |rows: u64, columns: u64| rows as f64 * (columns as f64 / whole);
         let deviance = deviance(at.both, of(a, b), excess)
             + deviance(at.only_a, of(a, n - b), -excess)

@@ -282,9 +282,10 @@ impl SharePrior {
         let (mut least, mut above) = (0, self.lanes + 1);
         while least < above {
             let middle = usize::midpoint(least, above);
-            match middle > self.lanes || tells(middle) {
-                true => above = middle,
-                false => least = middle + 1,
+            if middle > self.lanes || tells(middle) {
+                above = middle;
+            } else {
+                least = middle + 1;
             }
         }
         let most = Containment::to_similarity(room(self.size, other), self.size, other);

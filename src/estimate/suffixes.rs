@@ -187,10 +187,7 @@ impl<'t> Sorting<'t> {
         let mut falling = vec![0; most as usize + 2];
         let mut rising = vec![0; most as usize + 1];
         for (&element, &rises) in text.iter().zip(rises) {
-            match rises {
-                true => rising[element as usize] += 1,
-                false => falling[element as usize] += 1,
-            }
+            if rises { rising[element as usize] += 1 } else { falling[element as usize] += 1 }
         }
         let mut start = 0;
         for (falling, rising) in falling.iter_mut().zip(&mut rising) {

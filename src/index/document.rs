@@ -230,9 +230,12 @@ impl Document {
         }
         let own = settings.of_sketches();
         let Some(other) = self.sketched_by.filter(|other| *other != own) else { return Ok(()) };
-        let seed_of = |(shingles, lanes): (u64, u64)| match shingles == lanes {
-            true => lanes.to_string(),
-            false => format!("{shingles} of shingles and {lanes} of lanes"),
+        let seed_of = |(shingles, lanes): (u64, u64)| {
+            if shingles == lanes {
+                lanes.to_string()
+            } else {
+                format!("{shingles} of shingles and {lanes} of lanes")
+            }
         };
         let (setting, expected, got) = if other.shingle != own.shingle {
             ("shingle", own.shingle.to_string(), other.shingle.to_string())
@@ -294,9 +297,10 @@ impl Document {
 }
 
 fn valid(id: String) -> Result<String> {
-    match (1..=MAX_ID_BYTES).contains(&id.len()) {
-        true => Ok(id),
-        false => Err(Error::InvalidId { length: id.len(), most: MAX_ID_BYTES }),
+    if (1..=MAX_ID_BYTES).contains(&id.len()) {
+        Ok(id)
+    } else {
+        Err(Error::InvalidId { length: id.len(), most: MAX_ID_BYTES })
     }
 }
 

@@ -76,9 +76,10 @@ impl Margin {
         let (mut least, mut above) = (0, similar + 1);
         while above - least > 1 {
             let middle = usize::midpoint(least, above);
-            match verified(middle) >= wanted {
-                true => least = middle,
-                false => above = middle,
+            if verified(middle) >= wanted {
+                least = middle;
+            } else {
+                above = middle;
             }
         }
         Self { least, recall: verified(least) }
@@ -205,9 +206,8 @@ mod tests {
             let mut verified = 0;
             for _ in 0..PAIRS {
                 let a: Vec<u8> = (0..64).map(|_| words.next() as u8).collect();
-                let other = |lane: &u8| match uniform(words.next()) < threshold {
-                    true => *lane,
-                    false => words.next() as u8,
+                let other = |lane: &u8| {
+                    if uniform(words.next()) < threshold { *lane } else { words.next() as u8 }
                 };
                 let b: Vec<u8> = a.iter().map(other).collect();
                 let depth = probe.depth();

@@ -229,9 +229,8 @@ mod tests {
             for _ in 0..PAIRS {
                 let a: Vec<u8> = (0..64).map(|_| words.next() as u8).collect();
                 let uniform = |word: u64| (word >> 11) as f64 / (1_u64 << 53) as f64;
-                let other = |lane: &u8| match uniform(words.next()) < similarity {
-                    true => *lane,
-                    false => words.next() as u8,
+                let other = |lane: &u8| {
+                    if uniform(words.next()) < similarity { *lane } else { words.next() as u8 }
                 };
                 let b: Vec<u8> = a.iter().map(other).collect();
                 let meets = (0..bands).any(|i| word(&a, i, depth) == word(&b, i, depth));

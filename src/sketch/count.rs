@@ -50,9 +50,10 @@ impl DistinctCounter {
 
     /// Adds hashes, whose low 24 bits must be well mixed.
     pub fn add(&mut self, hashes: &[u64]) {
-        match self.large.is_empty() {
-            true => mark_small(&mut self.small, hashes),
-            false => mark_large(&mut self.large, hashes),
+        if self.large.is_empty() {
+            mark_small(&mut self.small, hashes);
+        } else {
+            mark_large(&mut self.large, hashes);
         }
     }
 

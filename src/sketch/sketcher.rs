@@ -119,9 +119,10 @@ impl Sketcher {
         if shingler.shingle() != Shingle::Tokens || shingler.is_multiset() {
             return Err(Error::InvalidSetting {
                 setting: "weighted",
-                got: match shingler.is_multiset() {
-                    true => "with multiset".to_owned(),
-                    false => format!("with shingle {}", shingler.shingle()),
+                got: if shingler.is_multiset() {
+                    "with multiset".to_owned()
+                } else {
+                    format!("with shingle {}", shingler.shingle())
                 },
                 expected: "shingle token, and not multiset",
             });
@@ -356,9 +357,8 @@ impl Sketcher {
                 }
             });
             if any {
-                lanes.finish(&self.hasher, |sink| match most <= MOST_KEPT {
-                    true => sink(kept),
-                    false => self.shingler.visit(scratch, sink),
+                lanes.finish(&self.hasher, |sink| {
+                    if most <= MOST_KEPT { sink(kept) } else { self.shingler.visit(scratch, sink) }
                 });
             }
             if let (Some(winnower), None) = (winnower, in_order) {

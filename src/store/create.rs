@@ -209,8 +209,5 @@ impl Engine {
 
 /// Syncs a folder, which makes a new directory entry durable.
 fn sync_folder(folder: &Path) -> io::Result<()> {
-    match cfg!(unix) {
-        true => fs::File::open(folder)?.sync_all(),
-        false => Ok(()),
-    }
+    if cfg!(unix) { fs::File::open(folder)?.sync_all() } else { Ok(()) }
 }

@@ -146,9 +146,10 @@ impl File {
     ) -> Result<Self> {
         let seen: Arc<Seen> = Arc::default();
         let database = in_best_mode(path, &|builder| {
-            let file = match builder.shares {
-                true => PageFile::to_follow(backend()?, Arc::clone(&seen), patience),
-                false => PageFile::to_read_alone(backend()?),
+            let file = if builder.shares {
+                PageFile::to_follow(backend()?, Arc::clone(&seen), patience)
+            } else {
+                PageFile::to_read_alone(backend()?)
             };
             register(path, file.verifier());
             Ok(builder.with_cache(tuning).open_read_only_with_backend(file))
@@ -191,9 +192,10 @@ impl File {
         if let Some(fault) = found.filter(|_| is_last) {
             return Err(fault_error(path, fault));
         }
-        match header.is_some_and(|header| header.is_unclean) {
-            true => Self::try_recovery(path, tuning),
-            false => Ok(()),
+        if header.is_some_and(|header| header.is_unclean) {
+            Self::try_recovery(path, tuning)
+        } else {
+            Ok(())
         }
     }
 

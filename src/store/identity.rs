@@ -58,9 +58,10 @@ impl NamedFile {
 
     /// Fails if the name leads to no file or to another one. `outcome` says what was done.
     pub(crate) fn check(&self, outcome: &'static str) -> Result<()> {
-        match self.has_its_name() {
-            true => Ok(()),
-            false => Err(Error::Moved { path: self.path.clone(), outcome }),
+        if self.has_its_name() {
+            Ok(())
+        } else {
+            Err(Error::Moved { path: self.path.clone(), outcome })
         }
     }
 }

@@ -214,9 +214,10 @@ fn tail(
     before: &State,
 ) -> Result<Tail> {
     let flushed = before.counters.flushed_upto != counters.flushed_upto;
-    let (mut tail, from) = match flushed {
-        true => (Tail::default(), counters.flushed_upto),
-        false => (before.tail.clone(), before.counters.next_doc),
+    let (mut tail, from) = if flushed {
+        (Tail::default(), counters.flushed_upto)
+    } else {
+        (before.tail.clone(), before.counters.next_doc)
     };
     // If all 2^32 document numbers are used and flushed, there is no tail.
     let Ok(from) = u32::try_from(from) else { return Ok(tail) };
@@ -233,12 +234,11 @@ fn tail(
     );
     let (lanes, hashes) = (lanes?, hashes?);
     let words = |doc, row: &[u8]| decode_fingerprints(row, doc).map(|found| found.words());
-    let words = match fixed.layout.passages {
-        true => {
-            let table = (FINGERPRINTS, Table::Fingerprints);
-            tail_rows(txn, fixed.path, table, from, words)?
-        }
-        false => Vec::new(),
+    let words = if fixed.layout.passages {
+        let table = (FINGERPRINTS, Table::Fingerprints);
+        tail_rows(txn, fixed.path, table, from, words)?
+    } else {
+        Vec::new()
     };
     let mut words = words.into_iter().peekable();
     let rows = (lanes.len(), hashes.len());

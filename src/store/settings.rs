@@ -68,12 +68,11 @@ impl Settings {
     /// # Ok::<(), twindex::Error>(())
     /// ```
     pub fn least_equal_lanes(&self, exact: bool) -> usize {
-        match exact {
-            true => {
-                let probe = Probe::of(self.plan, self.threshold, self.recall);
-                Margin::of_probe(probe, self.lanes, self.threshold, self.recall).least
-            }
-            false => least_equal_lanes(self.threshold.get(), self.lanes.get()),
+        if exact {
+            let probe = Probe::of(self.plan, self.threshold, self.recall);
+            Margin::of_probe(probe, self.lanes, self.threshold, self.recall).least
+        } else {
+            least_equal_lanes(self.threshold.get(), self.lanes.get())
         }
     }
 
@@ -84,9 +83,10 @@ impl Settings {
     /// [`Error::InvalidSetting`] if the shingle is out of range. A stored shingle never is.
     pub fn sketcher(&self) -> Result<Sketcher> {
         let shingler = Shingler::new(self.shingle, self.normalization, self.multiset, self.seed)?;
-        match self.weighted {
-            true => Sketcher::weighted(shingler, self.lanes(), self.seed),
-            false => Ok(Sketcher::of(shingler, self.lanes, self.seed).winnowing(self.winnowing)),
+        if self.weighted {
+            Sketcher::weighted(shingler, self.lanes(), self.seed)
+        } else {
+            Ok(Sketcher::of(shingler, self.lanes, self.seed).winnowing(self.winnowing))
         }
     }
 
@@ -264,9 +264,10 @@ impl SettingsRequest {
         let recall = self.recall.map_or(Ok(Recall::DEFAULT), Recall::new)?;
         let lanes = self.lanes.map_or(Ok(Lanes::DEFAULT), Lanes::new)?;
         let weighted = self.weighted.unwrap_or(false);
-        let shingle = match weighted {
-            true => self.shingle.unwrap_or(Shingle::Tokens),
-            false => self.shingle.unwrap_or_default(),
+        let shingle = if weighted {
+            self.shingle.unwrap_or(Shingle::Tokens)
+        } else {
+            self.shingle.unwrap_or_default()
         };
         let normalization = self.normalization.unwrap_or_else(|| shingle.default_normalization());
         let shingle = shingle.validate_with(&normalization)?;

@@ -31,9 +31,10 @@ pub(super) fn compose(letters: Vec<SourcedChar>, form: Form) -> Vec<SourcedChar>
     let traced = traced(&letters, form);
     // The two have never differed. If a later version of the library composes differently, the
     // characters stay right and only the sources become coarse.
-    match characters(&traced).eq(whole.chars()) {
-        true => traced,
-        false => with_common_source(&letters, &whole),
+    if characters(&traced).eq(whole.chars()) {
+        traced
+    } else {
+        with_common_source(&letters, &whole)
     }
 }
 

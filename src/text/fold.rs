@@ -56,10 +56,7 @@ impl Folding<'_> {
         for word in text.split_inclusive(|c| u8::try_from(c).is_ok_and(is_ascii_space)) {
             let composed =
                 !self.nfc || word.is_ascii() || is_nfc_quick(word.chars()) == IsNormalized::Yes;
-            match composed {
-                true => self.spaces(word),
-                false => self.spaces(&word.nfc().collect::<String>()),
-            }
+            if composed { self.spaces(word) } else { self.spaces(&word.nfc().collect::<String>()) }
         }
     }
 

@@ -131,10 +131,7 @@ fn normalised(normalization: &Normalization, text: &str) -> String {
 }
 
 fn pass(normalization: &Normalization, text: &str) -> String {
-    let mut text = match normalization.lower {
-        true => text.to_lowercase(),
-        false => text.to_owned(),
-    };
+    let mut text = if normalization.lower { text.to_lowercase() } else { text.to_owned() };
     text = match normalization.form {
         Form::Unchanged => text,
         Form::Nfc => text.nfc().collect(),

@@ -175,10 +175,7 @@ impl Normalization {
     /// Normalises in one pass over the bytes. The text must be ASCII, which no form changes, unless
     /// white space is folded.
     fn fast(&self, text: &str, out: &mut String) {
-        let lower = |byte: u8| match self.lower {
-            true => byte.to_ascii_lowercase(),
-            false => byte,
-        };
+        let lower = |byte: u8| if self.lower { byte.to_ascii_lowercase() } else { byte };
         let mut bytes = std::mem::take(out).into_bytes();
         match self.whitespace {
             Whitespace::Keep => bytes.extend(text.bytes().map(lower)),
@@ -193,10 +190,7 @@ impl Normalization {
 
     /// Appends the result of one pass over a text.
     pub(super) fn unicode(&self, text: &str, out: &mut String) {
-        let text = match self.lower {
-            true => Cow::Owned(text.to_lowercase()),
-            false => Cow::Borrowed(text),
-        };
+        let text = if self.lower { Cow::Owned(text.to_lowercase()) } else { Cow::Borrowed(text) };
         let text = match self.form {
             Form::Unchanged => text,
             Form::Nfc if is_nfc_quick(text.chars()) == IsNormalized::Yes => text,
@@ -261,10 +255,7 @@ impl fmt::Display for Normalization {
         if self.min_word > 0 {
             parts.push(format!("minword={}", self.min_word).into());
         }
-        match parts.is_empty() {
-            true => f.write_str("none"),
-            false => f.write_str(&parts.join(",")),
-        }
+        if parts.is_empty() { f.write_str("none") } else { f.write_str(&parts.join(",")) }
     }
 }
 

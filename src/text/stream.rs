@@ -217,9 +217,10 @@ impl ShingleStream {
             self.process_from = self.bytes.len() + self.piece();
             return Ok(());
         }
-        self.stage = match has_end {
-            true => Stage::Elements,
-            false => Stage::Tokens(ChunkNormalizer::new(self.shingler.normalization)),
+        self.stage = if has_end {
+            Stage::Elements
+        } else {
+            Stage::Tokens(ChunkNormalizer::new(self.shingler.normalization))
         };
         self.process_from = self.piece();
         let bytes = std::mem::take(&mut self.bytes);
@@ -303,10 +304,7 @@ impl WordCutter {
     /// Cuts the complete words off a normalised text and makes them units.
     fn cut(&mut self, scratch: &mut Scratch, limit: usize, ended: bool) -> Result<()> {
         let text = &mut scratch.text;
-        let end = match ended {
-            true => text.len(),
-            false => last_boundary(text),
-        };
+        let end = if ended { text.len() } else { last_boundary(text) };
         check_fits(text.len() - end, limit, "a word")?;
         for word in words(&text[..end]) {
             self.any_word = true;
@@ -360,10 +358,7 @@ fn last_boundary(text: &str) -> usize {
 fn cut_tokens(scratch: &mut Scratch, limit: usize, ended: bool) -> Result<()> {
     let text = &mut scratch.text;
     let last = text.char_indices().rfind(|(_, c)| c.is_whitespace());
-    let end = match ended {
-        true => text.len(),
-        false => last.map_or(0, |(at, space)| at + space.len_utf8()),
-    };
+    let end = if ended { text.len() } else { last.map_or(0, |(at, space)| at + space.len_utf8()) };
     check_fits(text.len() - end, limit, "a token")?;
     text[..end].split_whitespace().for_each(|token| scratch.units.push(token, ' '));
     text.drain(..end);
@@ -371,10 +366,7 @@ fn cut_tokens(scratch: &mut Scratch, limit: usize, ended: bool) -> Result<()> {
 }
 
 fn check_fits(bytes: usize, limit: usize, what: &'static str) -> Result<()> {
-    match bytes <= limit {
-        true => Ok(()),
-        false => Err(Error::PieceTooLong { what, most: limit }),
-    }
+    if bytes <= limit { Ok(()) } else { Err(Error::PieceTooLong { what, most: limit }) }
 }
 
 #[cfg(test)]

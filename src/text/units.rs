@@ -22,9 +22,10 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     stretches(text).flat_map(|(pair, middle)| {
         // White space ends a word, but some characters are joined to the white space before them,
         // so it goes with these.
-        let middle = match middle == pair.len() {
-            true => middle,
-            false => pair[..middle].trim_end_matches(char::is_whitespace).len(),
+        let middle = if middle == pair.len() {
+            middle
+        } else {
+            pair[..middle].trim_end_matches(char::is_whitespace).len()
         };
         let (ascii, other) = pair.split_at(middle);
         ascii.unicode_words().chain(other.unicode_words())

@@ -92,9 +92,10 @@ impl Weights {
     pub(crate) fn to_stored(&self) -> String {
         let mut text = String::new();
         for (token, weight) in &self.0 {
-            let number = match (1e-5..1e16).contains(weight) {
-                true => weight.to_string(),
-                false => format!("{weight:e}"),
+            let number = if (1e-5..1e16).contains(weight) {
+                weight.to_string()
+            } else {
+                format!("{weight:e}")
             };
             for part in [token, &number] {
                 text.push_str(part);

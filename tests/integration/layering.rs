@@ -223,9 +223,10 @@ fn read_modules(path: &ModulePath, file: PathBuf, folder: &Path, modules: &mut M
     for name in lines.iter().filter_map(|line| declared(line)) {
         let child: ModulePath = path.iter().cloned().chain([name.to_owned()]).collect();
         let (alone, below) = (folder.join(format!("{name}.rs")), folder.join(name));
-        match alone.exists() {
-            true => read_modules(&child, alone, &below, modules),
-            false => read_modules(&child, below.join("mod.rs"), &below, modules),
+        if alone.exists() {
+            read_modules(&child, alone, &below, modules);
+        } else {
+            read_modules(&child, below.join("mod.rs"), &below, modules);
         }
     }
     let mut module = Module { file, imports: Vec::new() };

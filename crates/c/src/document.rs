@@ -14,9 +14,10 @@ pub(crate) enum Given<'a> {
 
 impl<'a> Given<'a> {
     pub(crate) fn new(text: &'a str, settings: &Settings) -> Result<Self, Failure> {
-        match settings.weighted {
-            true => Ok(Self::Weights(Weights::from_export(text)?)),
-            false => Ok(Self::Text(text)),
+        if settings.weighted {
+            Ok(Self::Weights(Weights::from_export(text)?))
+        } else {
+            Ok(Self::Text(text))
         }
     }
 

@@ -25,13 +25,14 @@ fn size_at<T: Growing>(given: *const T) -> Result<usize, Failure> {
     // SAFETY: the caller of the library gives a pointer to a structure, which begins with its size.
     let size = unsafe { ptr::read_unaligned(given.cast::<usize>()) };
     // No structure grows to a page; a greater size was never set.
-    match (T::FIRST..=4096).contains(&size) {
-        true => Ok(size),
-        false => Err(Failure::misuse(format_args!(
+    if (T::FIRST..=4096).contains(&size) {
+        Ok(size)
+    } else {
+        Err(Failure::misuse(format_args!(
             "{}.size is {size}: set it to sizeof({})",
             T::NAME,
             T::NAME
-        ))),
+        )))
     }
 }
 

@@ -347,9 +347,10 @@ pub unsafe extern "C" fn twindex_txn_merge(
         let attaches = flag("attach", attach)?;
         // SAFETY: the caller promises a handle.
         unsafe { handle(txn, "txn") }?.with(|writing| {
-            let work = match attaches {
-                false => writing.txn.merge(source, on_conflict),
-                true => writing.txn.attach(source, on_conflict),
+            let work = if attaches {
+                writing.txn.attach(source, on_conflict)
+            } else {
+                writing.txn.merge(source, on_conflict)
             };
             writing.counts = watch(work, progress, data)?.into();
             if let Some(counts) = counts {

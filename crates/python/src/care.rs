@@ -41,9 +41,10 @@ impl CheckReport {
     }
 
     fn __repr__(&self) -> String {
-        match self.clean {
-            true => format!("<CheckReport: clean, {} documents>", self.documents),
-            false => format!("<CheckReport: {} violations>", self.violation_count),
+        if self.clean {
+            format!("<CheckReport: clean, {} documents>", self.documents)
+        } else {
+            format!("<CheckReport: {} violations>", self.violation_count)
         }
     }
 }

@@ -60,9 +60,10 @@ impl Places {
         let within = |places: &UInt64Array, rows: usize| {
             places.values().iter().all(|place| *place < rows as u64)
         };
-        match within(&a, of_a) && within(&b, of_b) {
-            true => Ok(Self { a, b }),
-            false => Err(invalid("a place is beyond the end of its column")),
+        if within(&a, of_a) && within(&b, of_b) {
+            Ok(Self { a, b })
+        } else {
+            Err(invalid("a place is beyond the end of its column"))
         }
     }
 

@@ -73,9 +73,10 @@ fn of_elements(py: Python<'_>, error: PyErr, what: &str) -> PyErr {
     if error.is_instance_of::<PyOverflowError>(py) {
         return invalid("weights: a number is larger than a float can hold");
     }
-    match error.is_instance_of::<PyTypeError>(py) {
-        true => PyTypeError::new_err(what.to_owned()),
-        false => error,
+    if error.is_instance_of::<PyTypeError>(py) {
+        PyTypeError::new_err(what.to_owned())
+    } else {
+        error
     }
 }
 
@@ -113,10 +114,8 @@ pub(crate) fn time_of(time: &Bound<'_, PyAny>) -> PyResult<SystemTime> {
     }
     let seconds: f64 = time.call_method0("timestamp")?.extract()?;
     let since = Duration::try_from_secs_f64(seconds.abs()).map_err(|_| expected())?;
-    let time = match seconds < 0.0 {
-        true => UNIX_EPOCH.checked_sub(since),
-        false => UNIX_EPOCH.checked_add(since),
-    };
+    let time =
+        if seconds < 0.0 { UNIX_EPOCH.checked_sub(since) } else { UNIX_EPOCH.checked_add(since) };
     time.ok_or_else(expected)
 }
 
@@ -129,10 +128,7 @@ fn names_of(names: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
 /// Passes over an error of Python code that is asked for something it may not have. What ends a
 /// program, such as Ctrl-C, is raised.
 pub(crate) fn unless_stopped(py: Python<'_>, error: PyErr) -> PyResult<()> {
-    match error.is_instance_of::<PyException>(py) {
-        true => Ok(()),
-        false => Err(error),
-    }
+    if error.is_instance_of::<PyException>(py) { Ok(()) } else { Err(error) }
 }
 
 /// The names of a row's values, if it is a named tuple, or a row of Spark or of SQLite.

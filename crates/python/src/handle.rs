@@ -180,9 +180,12 @@ impl Handle {
     ) -> PyResult<T> {
         let _waiting = Counted::new(&self.threads.waiting);
         let given = wait_for(py, |tick| {
-            ready(wait.at_most(tick)).or_else(|| match others_wait() {
-                true => Some(Err(Refusal::Taken)),
-                false => wait.is_over().then_some(Err(Refusal::InTime)),
+            ready(wait.at_most(tick)).or_else(|| {
+                if others_wait() {
+                    Some(Err(Refusal::Taken))
+                } else {
+                    wait.is_over().then_some(Err(Refusal::InTime))
+                }
             })
         })?;
         given.map_err(|refusal| self.refused(refusal))
@@ -326,10 +329,7 @@ impl Handle {
     /// Who may use the index. `None` if another thread looks at it in a forked child, for which
     /// that thread would look for ever.
     fn access(&self) -> Option<MutexGuard<'_, Access>> {
-        match self.is_of_parent() {
-            true => self.access.try_lock().ok(),
-            false => Some(locked(&self.access)),
-        }
+        if self.is_of_parent() { self.access.try_lock().ok() } else { Some(locked(&self.access)) }
     }
 
     /// Begins a write transaction, when the one before has ended: after at most this time.

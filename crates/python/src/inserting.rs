@@ -165,10 +165,7 @@ impl Target for Committing<'_> {
     fn inserted(&mut self, py: Python<'_>, documents: usize) -> PyResult<()> {
         let Some((_, _, inserted)) = &mut self.begun else { return Ok(()) };
         *inserted += documents;
-        match *inserted >= self.every {
-            true => self.commit(py),
-            false => Ok(()),
-        }
+        if *inserted >= self.every { self.commit(py) } else { Ok(()) }
     }
 }
 

@@ -40,10 +40,8 @@ pub(crate) fn merge(
     let (txn, _held) = handle.begin_write(py, None)?;
     let mut own = Own::new(txn);
     let txn = own.get_mut()?;
-    let work = match attach {
-        true => txn.attach(source, on_conflict),
-        false => txn.merge(source, on_conflict),
-    };
+    let work =
+        if attach { txn.attach(source, on_conflict) } else { txn.merge(source, on_conflict) };
     let Merged { added, replaced, unchanged, skipped, .. } = watch(py, progress, work)?;
     let txn = own.take()?;
     detached(py, || txn.commit()).map_err(raise)?;

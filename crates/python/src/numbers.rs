@@ -47,16 +47,16 @@ impl Number for f64 {
 
 /// A number.
 pub(crate) fn number<T: Number>(given: &Bound<'_, PyAny>) -> PyResult<T> {
-    T::of(given).map_err(|error| match error.is_instance_of::<PyOverflowError>(given.py()) {
-        true => invalid(format!("{given} is out of range: expected {}", T::RANGE)),
-        false => error,
+    T::of(given).map_err(|error| {
+        if error.is_instance_of::<PyOverflowError>(given.py()) {
+            invalid(format!("{given} is out of range: expected {}", T::RANGE))
+        } else {
+            error
+        }
     })
 }
 
 /// A number, or `None`.
 pub(crate) fn maybe_number<T: Number>(given: &Bound<'_, PyAny>) -> PyResult<Option<T>> {
-    match given.is_none() {
-        true => Ok(None),
-        false => number(given).map(Some),
-    }
+    if given.is_none() { Ok(None) } else { number(given).map(Some) }
 }

@@ -40,9 +40,10 @@ impl<T> Own<T> {
 
     /// The value itself, in the process that made it.
     pub(crate) fn take(mut self) -> PyResult<T> {
-        match self.process == process::id() {
-            true => self.value.take().ok_or_else(forked),
-            false => Err(forked()),
+        if self.process == process::id() {
+            self.value.take().ok_or_else(forked)
+        } else {
+            Err(forked())
         }
     }
 }

@@ -92,10 +92,7 @@ impl Reader {
 
     /// Fails if the documents are weighted sets, which have no texts.
     fn needs_texts(&self, py: Python<'_>) -> PyResult<()> {
-        match self.shared(py)?.get()?.settings().weighted {
-            true => Err(no_texts()),
-            false => Ok(()),
-        }
+        if self.shared(py)?.get()?.settings().weighted { Err(no_texts()) } else { Ok(()) }
     }
 
     /// Asks the state something, while Python goes on.

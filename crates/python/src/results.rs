@@ -81,9 +81,10 @@ impl Match {
         let twindex::Match { id, similarity, low, high, exact, containment, .. } = &self.found;
         let containment = containment.map(|share| format!(", containment={:.4}", share.share));
         let containment = containment.unwrap_or_default();
-        match exact {
-            true => format!("Match({id:?}, {similarity:.4}, exact{containment})"),
-            false => format!("Match({id:?}, {similarity:.4} [{low:.4}, {high:.4}]{containment})"),
+        if *exact {
+            format!("Match({id:?}, {similarity:.4}, exact{containment})")
+        } else {
+            format!("Match({id:?}, {similarity:.4} [{low:.4}, {high:.4}]{containment})")
         }
     }
 }

@@ -139,9 +139,8 @@ fn python_row(
         };
         match (has_content && !is_weight, may_be_weights) {
             (true, _) => {
-                let named = |name: &String| match dict.contains(name)? {
-                    true => dict.get_item(name).map(Some),
-                    false => Ok(None),
+                let named = |name: &String| {
+                    if dict.contains(name)? { dict.get_item(name).map(Some) } else { Ok(None) }
                 };
                 let id = names.id.as_ref().map(named).transpose()?.flatten();
                 (id, dict.get_item(&names.content)?)

@@ -92,9 +92,10 @@ impl Rows {
             )));
         }
         let wanted = wanted_columns(data, &names)?;
-        let input = match has_transform(data)? {
-            true => None,
-            false => ArrowInput::new(wanted.as_ref().unwrap_or(data))?,
+        let input = if has_transform(data)? {
+            None
+        } else {
+            ArrowInput::new(wanted.as_ref().unwrap_or(data))?
         };
         let source = match input {
             Some(input) => Source::Arrow { input, batch: None },
@@ -181,9 +182,10 @@ fn wanted_columns<'py>(
     let mut wanted: Vec<_> = names.id.iter().chain([&names.content]).collect();
     wanted.retain(|name| columns.contains(name));
     wanted.dedup();
-    match wanted.contains(&&names.content) {
-        true => data.call_method1("select", (wanted,)).map(Some),
-        false => Ok(None),
+    if wanted.contains(&&names.content) {
+        data.call_method1("select", (wanted,)).map(Some)
+    } else {
+        Ok(None)
     }
 }
 

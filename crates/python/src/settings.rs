@@ -59,9 +59,10 @@ impl Wanted<'_> {
             let seed = seed.extract().map_err(|_| invalid("seed: expected 0 to 2**64 - 1"))?;
             return Ok(options.seed(seed));
         }
-        match seed.cast::<PyString>().is_ok_and(|seed| seed == "random") {
-            true => Ok(options.random_seed()),
-            false => Err(PyTypeError::new_err("seed: expected an int or 'random'")),
+        if seed.cast::<PyString>().is_ok_and(|seed| seed == "random") {
+            Ok(options.random_seed())
+        } else {
+            Err(PyTypeError::new_err("seed: expected an int or 'random'"))
         }
     }
 }
@@ -69,10 +70,7 @@ impl Wanted<'_> {
 /// Options with passages of a length, of the usual length (`True`), or none (`False`).
 fn with_passages(options: IndexOptions, passages: &Bound<'_, PyAny>) -> PyResult<IndexOptions> {
     if let Ok(wanted) = passages.cast::<PyBool>() {
-        return Ok(match wanted.is_true() {
-            true => options.usual_passages(),
-            false => options.passages(0),
-        });
+        return Ok(if wanted.is_true() { options.usual_passages() } else { options.passages(0) });
     }
     if !passages.is_instance_of::<PyInt>() {
         return Err(PyTypeError::new_err("passages: expected an int or a bool"));

@@ -46,9 +46,10 @@ pub(crate) fn run<T: Send>(
     let mut tell = |now: Progress| {
         *latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
         *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
-        match stop.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     };
     let report = || {

@@ -30,9 +30,10 @@ impl Function for Similar {
         if let Some(threshold) = number(threshold.into(), "the threshold")? {
             query = query.threshold(threshold);
         }
-        let matches = match snapshot.settings().weighted {
-            true => Weights::from_export(&asked).and_then(|weights| query.by_content(&weights)),
-            false => query.by_text(&asked),
+        let matches = if snapshot.settings().weighted {
+            Weights::from_export(&asked).and_then(|weights| query.by_content(&weights))
+        } else {
+            query.by_text(&asked)
         };
         let matches = matches.map_err(of_library)?;
         let matches: Vec<Match> = matches.into_iter().collect();

@@ -154,14 +154,17 @@ impl<F: Function> Cursor<'_, F> {
             )));
         }
         let mut given = values.iter();
-        let argument = |argument: usize| match is_known(argument) {
-            false => Ok(Value::Null),
-            true => given.next().map_or(Ok(Value::Null), |value| {
-                Value::try_from(value).map_err(|_| {
-                    let name = F::ARGUMENTS[argument];
-                    failure(format!("{}: the argument {name} is not valid UTF-8", F::NAME))
+        let argument = |argument: usize| {
+            if is_known(argument) {
+                given.next().map_or(Ok(Value::Null), |value| {
+                    Value::try_from(value).map_err(|_| {
+                        let name = F::ARGUMENTS[argument];
+                        failure(format!("{}: the argument {name} is not valid UTF-8", F::NAME))
+                    })
                 })
-            }),
+            } else {
+                Ok(Value::Null)
+            }
         };
         self.arguments = (0..F::ARGUMENTS.len()).map(argument).collect::<Result<_>>()?;
         let path = self.arguments.first().map_or(Ok(None), |path| text(path.into(), "the path"))?;

@@ -39,9 +39,10 @@ fn digits(number: f64) -> String {
 
 /// A number without zeros at its end, but with at least one decimal.
 fn with_a_decimal(number: &str) -> String {
-    let trimmed = match number.contains('.') {
-        true => number.trim_end_matches('0').trim_end_matches('.'),
-        false => number,
+    let trimmed = if number.contains('.') {
+        number.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        number
     };
     if trimmed.contains('.') { trimmed.to_owned() } else { format!("{trimmed}.0") }
 }

@@ -92,9 +92,10 @@ impl Query<'_> {
             let top = Top { count, floor: threshold, least, recall, excluded, limit };
             return self.name(self.nearest(lanes, text, top)?, confidence);
         }
-        let sources = match self.scan {
-            true => Sources::Everything,
-            false => Sources::Buckets(settings.plan, probe, limit),
+        let sources = if self.scan {
+            Sources::Everything
+        } else {
+            Sources::Buckets(settings.plan, probe, limit)
         };
         let found = search(&view, lanes, sources, least, |doc| !excluded.contains(&doc))?;
         let SearchResult { mut scored, candidates, limited } = found;

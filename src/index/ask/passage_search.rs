@@ -234,12 +234,11 @@ impl<'s> PassageSearch<'s> {
             Err(error) => Some(Err(error)),
         });
         let outlined: Vec<(DocNo, Outline)> = outlined.collect::<Result<_>>()?;
-        let found = match self.exact {
-            true => self.verified(view, outlined)?,
-            false => {
-                let found = outlined.into_iter();
-                found.map(|(doc, outline)| (doc, SharedUnits::Outlined(outline))).collect()
-            }
+        let found = if self.exact {
+            self.verified(view, outlined)?
+        } else {
+            let found = outlined.into_iter();
+            found.map(|(doc, outline)| (doc, SharedUnits::Outlined(outline))).collect()
         };
         Ok(FoundPassages { found, candidates, limited })
     }
@@ -325,12 +324,12 @@ impl<'s> PassageSearch<'s> {
         for (at, (_, _, key)) in keyed.iter().enumerate() {
             first.entry(*key).or_insert(at);
         }
-        let compare = |(at, (doc, outline, key)): (usize, &(DocNo, Outline, _))| match first
-            .get(key)
-            == Some(&at)
-        {
-            true => self.compare_text(view, *doc, outline),
-            false => Ok(Vec::new()),
+        let compare = |(at, (doc, outline, key)): (usize, &(DocNo, Outline, _))| {
+            if first.get(key) == Some(&at) {
+                self.compare_text(view, *doc, outline)
+            } else {
+                Ok(Vec::new())
+            }
         };
         let compared = keyed.par_iter().enumerate().map(compare);
         let compared: Vec<Vec<SharedStretch>> = compared.collect::<Result<_>>()?;

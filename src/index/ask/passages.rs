@@ -284,9 +284,10 @@ impl<'s> PassageQuery<'s> {
         let limit = self.limit.unwrap_or(usize::MAX);
         let order = |a: &Counted, b: &Counted| b.0.cmp(&a.0);
         let (named, left_out) = named_first(&view, counted, limit, order, |found| found.1)?;
-        let places = match self.located && !named.is_empty() {
-            true => Some(Places::new(self.snapshot, text)?),
-            false => None,
+        let places = if self.located && !named.is_empty() {
+            Some(Places::new(self.snapshot, text)?)
+        } else {
+            None
         };
         let matches = named.into_par_iter().map(|(((shared, most), doc, found), id)| {
             let passages = match &places {

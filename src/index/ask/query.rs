@@ -350,9 +350,10 @@ impl<'s> Query<'s> {
             view.with_signature(doc, |lanes, size| Signature::new(lanes.into(), size))?;
         let text = self.verifies().then(|| AskedText::read(&view, self.snapshot.sketcher(), doc));
         let text = text.transpose()?;
-        let passages = match view.has_texts() && self.containment {
-            true => self.search_of_passages(&view.text(doc)?),
-            false => None,
+        let passages = if view.has_texts() && self.containment {
+            self.search_of_passages(&view.text(doc)?)
+        } else {
+            None
         };
         self.excluding(id).ask(&signature, text.as_ref(), passages.as_ref()).map(Some)
     }
@@ -369,11 +370,10 @@ impl<'s> Query<'s> {
     /// with another number of lanes than the index has.
     pub fn by_signature(self, signature: &Signature) -> Result<Matches> {
         let lanes = self.snapshot.settings().lanes.get();
-        match signature.lanes().len() == lanes {
-            true => self.ask(signature, None, None),
-            false => {
-                Err(Error::SignatureMismatch { expected: lanes, got: signature.lanes().len() })
-            }
+        if signature.lanes().len() == lanes {
+            self.ask(signature, None, None)
+        } else {
+            Err(Error::SignatureMismatch { expected: lanes, got: signature.lanes().len() })
         }
     }
 

@@ -103,16 +103,13 @@ impl SearchPlan {
     ) -> Self {
         let Settings { plan, recall, lanes, .. } = *settings;
         let probe = Probe::of(plan, threshold, recall);
-        match exact {
-            true => {
-                let margin = margins.of(settings, threshold, recall, false);
-                let (least, recall) = (margin.least, margin.recall);
-                Self { plan, probe, least, recall, limit: None }
-            }
-            false => {
-                let least = least_equal_lanes(threshold.get(), lanes.get());
-                Self { plan, probe, least, recall: probe.recall(), limit: None }
-            }
+        if exact {
+            let margin = margins.of(settings, threshold, recall, false);
+            let (least, recall) = (margin.least, margin.recall);
+            Self { plan, probe, least, recall, limit: None }
+        } else {
+            let least = least_equal_lanes(threshold.get(), lanes.get());
+            Self { plan, probe, least, recall: probe.recall(), limit: None }
         }
     }
 

@@ -52,9 +52,10 @@ impl Elements {
     /// [`Error::NotWeights`](crate::Error::NotWeights) if the sketcher takes weighted sets and the
     /// text is not the stored form of one.
     pub(crate) fn of_stored(text: &str, sketcher: &Sketcher) -> Result<Self> {
-        match sketcher.is_weighted() {
-            true => Ok(Self::Weighted(sketcher.shingler().stored_weights(text)?)),
-            false => Ok(Self::Set(sketcher.shingler().set(text))),
+        if sketcher.is_weighted() {
+            Ok(Self::Weighted(sketcher.shingler().stored_weights(text)?))
+        } else {
+            Ok(Self::Set(sketcher.shingler().set(text)))
         }
     }
 
@@ -183,9 +184,10 @@ impl AskedText {
         key: TextKey,
         doc: DocNo,
     ) -> Result<f64> {
-        match key == self.key {
-            true => Ok(Comparison::OF_EQUALS.similarity),
-            false => Ok(self.compare(view, sketcher, doc)?.similarity),
+        if key == self.key {
+            Ok(Comparison::OF_EQUALS.similarity)
+        } else {
+            Ok(self.compare(view, sketcher, doc)?.similarity)
         }
     }
 }
@@ -287,9 +289,10 @@ impl Margins {
             Some((before, margin)) if before == asked => margin,
             _ => {
                 let probe = Probe::of(settings.plan, threshold, recall);
-                let margin = match scan {
-                    true => Margin::of_scan(settings.lanes, threshold, Recall::CERTAIN),
-                    false => Margin::of_probe(probe, settings.lanes, threshold, recall),
+                let margin = if scan {
+                    Margin::of_scan(settings.lanes, threshold, Recall::CERTAIN)
+                } else {
+                    Margin::of_probe(probe, settings.lanes, threshold, recall)
                 };
                 last.insert((asked, margin)).1
             }

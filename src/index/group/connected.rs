@@ -145,9 +145,10 @@ struct ContentParts(FxHashMap<DocNo, Vec<DocNo>>);
 impl ContentParts {
     /// The documents that represent a group, which is given by its first document.
     fn firsts<'f>(&'f self, first: &'f DocNo) -> &'f [DocNo] {
-        match self.0.is_empty() {
-            true => std::slice::from_ref(first),
-            false => self.0.get(first).map_or(std::slice::from_ref(first), Vec::as_slice),
+        if self.0.is_empty() {
+            std::slice::from_ref(first)
+        } else {
+            self.0.get(first).map_or(std::slice::from_ref(first), Vec::as_slice)
         }
     }
 

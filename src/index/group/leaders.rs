@@ -91,9 +91,10 @@ impl Leaders<'_> {
                 ahead.pairs.extend(neighbours.iter().map(|(_, other)| (doc, *other)));
             }
             let many = ahead.pairs.len() >= MANY_PAIRS;
-            self.together = match many || 4 * in_vain > looked {
-                true => (self.together / 2).max(1),
-                false => (self.together * 2).min(MOST_TOGETHER),
+            self.together = if many || 4 * in_vain > looked {
+                (self.together / 2).max(1)
+            } else {
+                (self.together * 2).min(MOST_TOGETHER)
             };
         }
         Ok(ahead)

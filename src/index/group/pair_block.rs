@@ -49,9 +49,10 @@ impl PairCounts {
     pub(crate) fn expect_nothing(&mut self) {
         /// A map that has had more entries takes long to clear, and much memory.
         const LARGE: usize = 1 << 14;
-        match self.expected.capacity() > LARGE {
-            true => self.expected = FxHashMap::default(),
-            false => self.expected.clear(),
+        if self.expected.capacity() > LARGE {
+            self.expected = FxHashMap::default();
+        } else {
+            self.expected.clear();
         }
     }
 
@@ -111,10 +112,8 @@ impl PairBlock {
             let x = self.left.get(self.at.0)?;
             let mut next = self.at.1;
             if let Some(counts) = counts.as_deref_mut() {
-                next = match counts.is_open(x.doc) {
-                    true => first_open(&mut self.open, next),
-                    false => rights,
-                };
+                next =
+                    if counts.is_open(x.doc) { first_open(&mut self.open, next) } else { rights };
                 counts.left_out += (next.min(rights) - self.at.1.min(rights)) as u64;
             }
             if next >= rights {

@@ -239,16 +239,15 @@ impl<'s> Pairs<'s> {
                 texts.take(take(&mut self.gathered));
             }
             let is_next = self.gathered.is_empty() && !self.candidates.is_done();
-            self.ahead = match is_next && self.counts.is_none() {
-                true => {
-                    let mut gathered = Ok(Vec::new());
-                    let candidates = &mut self.candidates;
-                    let gather = || gathered = candidates.next_many(TOGETHER, None);
-                    let ahead = parallel::both(|| texts.next(), gather);
-                    self.gathered = gathered?;
-                    ahead?
-                }
-                false => texts.next()?,
+            self.ahead = if is_next && self.counts.is_none() {
+                let mut gathered = Ok(Vec::new());
+                let candidates = &mut self.candidates;
+                let gather = || gathered = candidates.next_many(TOGETHER, None);
+                let ahead = parallel::both(|| texts.next(), gather);
+                self.gathered = gathered?;
+                ahead?
+            } else {
+                texts.next()?
             };
         }
         Ok(self.ahead.pop_front())

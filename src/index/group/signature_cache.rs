@@ -32,9 +32,10 @@ impl SignatureCache {
         let mut cache = Self { lanes, ..Self::of_width(width) };
         view.for_each_signature(|doc, lanes, _| {
             cache.push(doc, lanes);
-            match cache.places.bytes() + cache.lanes.len() + width > budget {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
+            if cache.places.bytes() + cache.lanes.len() + width > budget {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
             }
         })?;
         Ok(cache)

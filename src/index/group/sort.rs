@@ -48,9 +48,10 @@ pub(crate) fn sort_by_bytes(
         let mut start = first;
         for equals in keys.chunk_by(|a, b| (a.next, a.left) == (b.next, b.left)) {
             let end = start + equals.len();
-            match equals.len() > 1 && equals.iter().any(|key| key.left == Key::MORE) {
-                true => undecided.push((start..end, common + Key::BYTES)),
-                false => starts.push(start as u32),
+            if equals.len() > 1 && equals.iter().any(|key| key.left == Key::MORE) {
+                undecided.push((start..end, common + Key::BYTES));
+            } else {
+                starts.push(start as u32);
             }
             start = end;
         }

@@ -80,9 +80,10 @@ pub(crate) fn update_clusters(
             let meeting = Meeting::new(view, criteria, joins, &recent);
             let mut update = Update { view, search_plan, meeting, watch };
             update.rejoin(&shrunk, rows)?;
-            match walks {
-                true => update.walk(&numbers, rows)?,
-                false => update.look_up(&numbers, &lanes, rows)?,
+            if walks {
+                update.walk(&numbers, rows)?;
+            } else {
+                update.look_up(&numbers, &lanes, rows)?;
             }
             Ok((update.meeting.into_joins().write(rows, &shrunk)?, keeps.then_some(recent)))
         })?;
@@ -103,9 +104,10 @@ fn new_docs<P: ChunkTable, D: DocTable>(
     /// The numbers for each document of the index from which on few of them have one.
     const SPARSE: u64 = 4;
     let (count, documents) = (numbers.len() as u64, view.state.counters.documents);
-    match count > TOGETHER.max(SPARSE * documents) {
-        true => Ok(NewDocs::Listed(view.numbers_among(numbers)?)),
-        false => Ok(NewDocs::Range(DocNo(numbers.start), count as u32)),
+    if count > TOGETHER.max(SPARSE * documents) {
+        Ok(NewDocs::Listed(view.numbers_among(numbers)?))
+    } else {
+        Ok(NewDocs::Range(DocNo(numbers.start), count as u32))
     }
 }
 
@@ -178,9 +180,10 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
         rows: &ClusterRows<'_>,
     ) -> Result<()> {
         let is_new = |doc: DocNo| new.contains(&u64::from(doc.0));
-        let shared = match self.view.state.are_latest(new) {
-            true => self.shared_with_tail(new),
-            false => self.shared_by_words(new, lanes),
+        let shared = if self.view.state.are_latest(new) {
+            self.shared_with_tail(new)
+        } else {
+            self.shared_by_words(new, lanes)
         };
         self.meeting.meet(&shared?, is_new, rows, self.watch)
     }

@@ -131,9 +131,10 @@ fn write_beside_readers(seed: u64) -> u64 {
             done.expect("nothing is broken");
             after
         };
-        let after = match next == model {
-            true => Arc::clone(&now),
-            false => Arc::new(Expected::compute(&next, &sketcher).expect("an index")),
+        let after = if next == model {
+            Arc::clone(&now)
+        } else {
+            Arc::new(Expected::compute(&next, &sketcher).expect("an index"))
         };
         {
             let mut readers = readers.lock().expect("no panic");

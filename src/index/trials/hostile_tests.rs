@@ -109,9 +109,8 @@ fn documents_that_share_every_bucket_are_compared_in_bounded_memory() {
     // Equal in the lanes of the bands, random in all others.
     let document = |number: u64| {
         let mut random = fastrand::Rng::with_seed(number);
-        let lane = |lane: usize| match lane % 8 < depth && lane / 8 < plan.bands() {
-            true => lane as u8,
-            false => random.u8(..),
+        let lane = |lane: usize| {
+            if lane % 8 < depth && lane / 8 < plan.bands() { lane as u8 } else { random.u8(..) }
         };
         let lanes: Vec<u8> = (0..256).map(lane).collect();
         Document::from_signature(number.to_string(), Signature::from_lanes(lanes, 100))

@@ -29,9 +29,10 @@ fn insert(index: &Index, documents: Vec<Document>) -> Duration {
 
 fn open(path: &Path, shares: bool) -> Index {
     let (request, tuning) = (SettingsRequest::default(), Tuning::default());
-    let engine = match shares {
-        true => Engine::open(path, &request, tuning),
-        false => Engine::open_alone(path, tuning),
+    let engine = if shares {
+        Engine::open(path, &request, tuning)
+    } else {
+        Engine::open_alone(path, tuning)
     };
     Index::new(engine.expect("opened")).expect("a handle")
 }

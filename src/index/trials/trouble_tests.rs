@@ -15,9 +15,10 @@ use std::sync::Arc;
 /// `TWINDEX_TROUBLE=all cargo test --release --lib -- trouble --nocapture`.
 fn extent(step: u64) -> (u64, RangeInclusive<u64>) {
     let seed = number_from("TWINDEX_TROUBLE_SEED", 3);
-    match std::env::var("TWINDEX_TROUBLE").is_ok_and(|extent| extent == "all") {
-        true => (1, 1..=10),
-        false => (step, seed..=seed),
+    if std::env::var("TWINDEX_TROUBLE").is_ok_and(|extent| extent == "all") {
+        (1, 1..=10)
+    } else {
+        (step, seed..=seed)
     }
 }
 

@@ -330,9 +330,10 @@ pub(crate) fn unbroken(steps: &[Step], disk: &Disk, tuning: Tuning) -> Vec<Arc<E
         done.expect("nothing is broken");
         disk.done(number + 1);
         index = open.expect("open");
-        let next = match models[number] == after {
-            true => expected[number].clone(),
-            false => Expected::compute(&after, &sketcher).expect("an index"),
+        let next = if models[number] == after {
+            expected[number].clone()
+        } else {
+            Expected::compute(&after, &sketcher).expect("an index")
         };
         let difference = next.difference(&index.snapshot().expect("a snapshot"));
         assert_eq!(difference.expect("readable"), None, "after step {number}, {step:?}");

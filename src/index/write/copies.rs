@@ -63,10 +63,7 @@ impl Documents<'_> {
     fn complete(&self, doc: DocNo, document: Document) -> Result<Document> {
         let view = self.snapshot.view();
         let document = Document { fingerprints: view.fingerprints(doc)?, ..document };
-        match view.has_texts() {
-            true => Ok(document.with_stored(view.text(doc)?)),
-            false => Ok(document),
-        }
+        if view.has_texts() { Ok(document.with_stored(view.text(doc)?)) } else { Ok(document) }
     }
 }
 

@@ -263,10 +263,7 @@ impl DedupRun {
 
     /// The documents that the run has judged, including those before an interruption.
     pub fn judged(&self) -> DedupInput {
-        match self.passing {
-            true => self.stored(),
-            false => self.given,
-        }
+        if self.passing { self.stored() } else { self.given }
     }
 
     /// The numbers that the caller saved last.
@@ -378,9 +375,10 @@ impl DedupRun {
     /// - [`Error::Io`] or [`Error::Storage`] if writing fails. The transaction cannot be committed
     ///   then.
     pub fn save(&mut self, txn: &mut WriteTxn, notes: [u64; 10]) -> Result<()> {
-        match self.passing {
-            true => self.check_index(txn),
-            false => self.store(txn, DedupStage::Judging, notes),
+        if self.passing {
+            self.check_index(txn)
+        } else {
+            self.store(txn, DedupStage::Judging, notes)
         }
     }
 
@@ -391,10 +389,7 @@ impl DedupRun {
     /// Those of [`save`](Self::save), and [`Error::InputDiffers`] if the input ended before the
     /// point of the interruption.
     pub fn save_judged(&mut self, txn: &mut WriteTxn, notes: [u64; 10]) -> Result<()> {
-        match self.passing {
-            true => Err(self.differs()),
-            false => self.store(txn, DedupStage::Judged, notes),
-        }
+        if self.passing { Err(self.differs()) } else { self.store(txn, DedupStage::Judged, notes) }
     }
 
     /// Stores other notes of a run that was [interrupted](Self::resume). Its progress stays.

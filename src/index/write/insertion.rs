@@ -484,9 +484,10 @@ fn insert(
 /// effect of the insertion.
 fn decide(entry: Entry<'_, '_>, inserted: Inserted, outcome: Option<Outcome>) -> Result<Outcome> {
     let outcome = outcome.unwrap_or(Outcome::Inserted(inserted));
-    match outcome.inserted().is_some_and(Inserted::writes) {
-        true => entry.insert()?,
-        false => entry.skip(),
+    if outcome.inserted().is_some_and(Inserted::writes) {
+        entry.insert()?;
+    } else {
+        entry.skip();
     }
     Ok(outcome)
 }

@@ -72,9 +72,12 @@ impl<'c> PassageJudge<'c> {
         sketcher: &'c Sketcher,
         writes: impl Fn(Existing) -> bool + Sync + Send,
     ) -> Result<Self> {
-        let met = batch.ask(|view, document, existing| match writes(existing) {
-            true => Met::new(view, document, existing.number(), rule, sketcher),
-            false => Ok(Met::default()),
+        let met = batch.ask(|view, document, existing| {
+            if writes(existing) {
+                Met::new(view, document, existing.number(), rule, sketcher)
+            } else {
+                Ok(Met::default())
+            }
         })?;
         Ok(Self { rule, sketcher, met: met.into_iter(), kept: Kept::default(), limited: 0 })
     }
@@ -88,10 +91,8 @@ impl<'c> PassageJudge<'c> {
         let mut met = self.met.next().unwrap_or_default();
         if !inserted.writes() {
             let again = matches!(entry.existing(), Existing::Same(doc) if self.is_own(doc));
-            let outcome = match again {
-                true => itself(entry.document()),
-                false => Outcome::Inserted(inserted),
-            };
+            let outcome =
+                if again { itself(entry.document()) } else { Outcome::Inserted(inserted) };
             entry.skip();
             return Ok(outcome);
         }
@@ -164,9 +165,10 @@ impl<'c> PassageJudge<'c> {
         known: KnownPassages,
         text: String,
     ) -> Outcome {
-        match self.is_own(doc) {
-            true => itself(entry.document()),
-            false => Outcome::Cut { inserted: Inserted::Unchanged, known, text },
+        if self.is_own(doc) {
+            itself(entry.document())
+        } else {
+            Outcome::Cut { inserted: Inserted::Unchanged, known, text }
         }
     }
 
@@ -207,10 +209,7 @@ impl<'c> PassageJudge<'c> {
         let (Some(text), Some(fingerprints)) = (&document.text, &document.fingerprints) else {
             return Ok(None);
         };
-        let mut near = match with_batch {
-            true => Vec::new(),
-            false => self.kept.near(fingerprints, found),
-        };
+        let mut near = if *with_batch { Vec::new() } else { self.kept.near(fingerprints, found) };
         near.retain(|(_, kept)| is_wanted(kept.number));
         if !near.is_empty()
             && let Some(asked) = search_of(self.sketcher, text, fingerprints)

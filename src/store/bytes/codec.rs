@@ -33,9 +33,10 @@ pub(crate) fn seal_from(bytes: &mut Vec<u8>, start: usize, table: Table, key: u6
 /// Verifies the checksum of a row and returns the record without it.
 pub(crate) fn unseal(sealed: &[u8], table: Table, key: u64) -> Result<&[u8], DecodeError> {
     let (record, sum) = sealed.split_last_chunk::<CHECKSUM_BYTES>().ok_or("cut short")?;
-    match u32::from_le_bytes(*sum) == checksum(record, checksum_seed(table, key)) {
-        true => Ok(record),
-        false => Err("its checksum does not match"),
+    if u32::from_le_bytes(*sum) == checksum(record, checksum_seed(table, key)) {
+        Ok(record)
+    } else {
+        Err("its checksum does not match")
     }
 }
 
@@ -100,10 +101,7 @@ impl NumberReader<'_> {
 
     /// Checks that no bytes are left.
     pub(crate) fn end(&self) -> Result<(), DecodeError> {
-        match self.0.is_empty() {
-            true => Ok(()),
-            false => Err("too long"),
-        }
+        if self.0.is_empty() { Ok(()) } else { Err("too long") }
     }
 }
 

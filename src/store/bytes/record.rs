@@ -180,9 +180,10 @@ pub(crate) fn decode_signature(
     let row = unseal(sealed, Table::Signatures, u64::from(doc.0))?;
     let (row, size) = row.split_last_chunk::<4>().ok_or("cut short")?;
     let size = SetSize::unpack(u32::from_le_bytes(*size)).ok_or("its set size is out of range")?;
-    match row.len() == lanes {
-        true => Ok((row, size)),
-        false => Err("its number of lanes is not that of the index"),
+    if row.len() == lanes {
+        Ok((row, size))
+    } else {
+        Err("its number of lanes is not that of the index")
     }
 }
 
@@ -243,9 +244,10 @@ pub(crate) fn decode_fences(
 ) -> Result<Vec<u32>, DecodeError> {
     let row = unseal(sealed, Table::Fences, run_row_key(run, band))?;
     let (fences, rest) = row.as_chunks::<4>();
-    match rest.is_empty() {
-        true => Ok(fences.iter().map(|fence| u32::from_le_bytes(*fence)).collect()),
-        false => Err("cut short"),
+    if rest.is_empty() {
+        Ok(fences.iter().map(|fence| u32::from_le_bytes(*fence)).collect())
+    } else {
+        Err("cut short")
     }
 }
 

@@ -133,9 +133,10 @@ pub(crate) fn move_text(
 ) -> Result<(), DecodeError> {
     let row = unseal(sealed, Table::Texts, u64::from(from.0))?;
     let is_other = || theirs.map(Dictionary::bytes) != own.map(Dictionary::bytes);
-    match row.last() == Some(&WITH_DICTIONARY) && is_other() {
-        true => bytes.extend(encode_text(&decode_text(sealed, from, theirs)?, to, own)),
-        false => reseal(bytes, sealed, Table::Texts, u64::from(from.0), u64::from(to.0))?,
+    if row.last() == Some(&WITH_DICTIONARY) && is_other() {
+        bytes.extend(encode_text(&decode_text(sealed, from, theirs)?, to, own));
+    } else {
+        reseal(bytes, sealed, Table::Texts, u64::from(from.0), u64::from(to.0))?;
     }
     Ok(())
 }

@@ -25,9 +25,12 @@ pub(crate) fn seconds_of(time: SystemTime) -> i64 {
 
 /// The time `seconds` after 1970, or the nearest time that the operating system can represent.
 pub(crate) fn time_of(seconds: i64) -> SystemTime {
-    let at = |distance: u64| match seconds < 0 {
-        true => UNIX_EPOCH.checked_sub(Duration::from_secs(distance)),
-        false => UNIX_EPOCH.checked_add(Duration::from_secs(distance)),
+    let at = |distance: u64| {
+        if seconds < 0 {
+            UNIX_EPOCH.checked_sub(Duration::from_secs(distance))
+        } else {
+            UNIX_EPOCH.checked_add(Duration::from_secs(distance))
+        }
     };
     let wanted = seconds.unsigned_abs();
     at(wanted).unwrap_or_else(|| {

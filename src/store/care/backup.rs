@@ -146,10 +146,8 @@ impl Copier<'_, '_> {
             table.len().doing(copier.source, READING)
         }
         let documents = rows(self, DOCUMENTS)? + rows(self, SIGNATURES)? + rows(self, TEXTS)?;
-        let fingerprints = match self.reader.view().fixed.layout.passages {
-            true => rows(self, FINGERPRINTS)?,
-            false => 0,
-        };
+        let fingerprints =
+            if self.reader.view().fixed.layout.passages { rows(self, FINGERPRINTS)? } else { 0 };
         Ok(documents + fingerprints + rows(self, POSTINGS)?)
     }
 

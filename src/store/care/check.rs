@@ -368,12 +368,11 @@ impl Check<'_, '_, '_> {
         let mut seen = roaring::RoaringBitmap::new();
         let mut entries = crate::store::BandEntries::runs_only(&view, band);
         while let Ok(Some((stored, doc))) = entries.next(&view) {
-            let correct = match ids {
-                true => view.document(doc).map(|record| view.id_hash(&record.id)),
-                false => {
-                    let depth = u32::from(view.fixed.layout.depth);
-                    view.with_signature(doc, |lanes, _| word(lanes, usize::from(band.0), depth))
-                }
+            let correct = if ids {
+                view.document(doc).map(|record| view.id_hash(&record.id))
+            } else {
+                let depth = u32::from(view.fixed.layout.depth);
+                view.with_signature(doc, |lanes, _| word(lanes, usize::from(band.0), depth))
             };
             let fault = match correct {
                 Err(_) => Some("has an entry but no row"),

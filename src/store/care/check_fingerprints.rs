@@ -76,12 +76,11 @@ pub(super) fn explain_fingerprints(
     let mut entries = BandEntries::runs_only(&view, band);
     while let Ok(Some((word, doc))) = entries.next(&view) {
         let words = view.fingerprints(doc).ok().flatten().map(|found| found.words());
-        match words.is_some_and(|words| words.iter().any(|own| u64::from(*own) == word)) {
-            true => *right.entry(doc).or_default() += 1,
-            false => {
-                let detail = format!("document {} has an entry under a wrong word", doc.0);
-                report.add(Invariant::Entries, &place, detail);
-            }
+        if words.is_some_and(|words| words.iter().any(|own| u64::from(*own) == word)) {
+            *right.entry(doc).or_default() += 1;
+        } else {
+            let detail = format!("document {} has an entry under a wrong word", doc.0);
+            report.add(Invariant::Entries, &place, detail);
         }
     }
     let flushed = reader.state.counters.flushed_upto;

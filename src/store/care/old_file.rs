@@ -23,9 +23,10 @@ const ACTION: &str = "reading the damaged file";
 /// The bytes that a process locks which writes to a file of redb: the bytes of a writer alone, and
 /// of one beside other writers. They lie far behind the end of the file. On Windows, a lock also
 /// keeps others from reading, and an open file cannot be replaced, so readers are kept out too.
-const WRITER_BYTES: (Bound<u64>, Bound<u64>) = match cfg!(windows) {
-    true => (Bound::Unbounded, Bound::Unbounded),
-    false => (Bound::Included(1 << 62), Bound::Included((1 << 62) + 1)),
+const WRITER_BYTES: (Bound<u64>, Bound<u64>) = if cfg!(windows) {
+    (Bound::Unbounded, Bound::Unbounded)
+} else {
+    (Bound::Included(1 << 62), Bound::Included((1 << 62) + 1))
 };
 
 /// A file that nobody else writes to.

@@ -167,11 +167,10 @@ impl Readable {
 
     /// The cause of the repair, and whether another commit than the last is used.
     fn with_commit(&self, cause: String) -> String {
-        match self.is_last {
-            true => cause,
-            false => {
-                format!("{cause}; the last commit cannot be read, so the one before it is used")
-            }
+        if self.is_last {
+            cause
+        } else {
+            format!("{cause}; the last commit cannot be read, so the one before it is used")
         }
     }
 }
@@ -327,13 +326,12 @@ impl Salvage<'_, '_> {
             let numbers = first..end.min(first + block);
             from = numbers.end;
             let mut records = old.read(&left.documents, numbers.clone())?;
-            let mut texts = match has_texts {
-                true => old.read(&left.texts, numbers.clone())?,
-                false => BTreeMap::new(),
-            };
-            let mut fingerprints = match self.fixed.layout.passages {
-                true => old.read(&left.fingerprints, numbers.clone())?,
-                false => BTreeMap::new(),
+            let mut texts =
+                if has_texts { old.read(&left.texts, numbers.clone())? } else { BTreeMap::new() };
+            let mut fingerprints = if self.fixed.layout.passages {
+                old.read(&left.fingerprints, numbers.clone())?
+            } else {
+                BTreeMap::new()
             };
             let mut rows = Vec::new();
             for (number, signature) in old.read(&left.signatures, numbers)? {

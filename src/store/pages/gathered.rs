@@ -112,10 +112,7 @@ impl Batch {
             }
             together.extend_from_slice(bytes);
         }
-        match together.is_empty() {
-            true => Ok(()),
-            false => file.write(start, &together),
-        }
+        if together.is_empty() { Ok(()) } else { file.write(start, &together) }
     }
 }
 

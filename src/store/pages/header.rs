@@ -140,9 +140,12 @@ impl Header {
             return Some("the last commit in its header is damaged".into());
         }
         // After an unclean stop, the length in the header may be old.
-        (!self.is_unclean && self.length != length).then(|| match length < self.length {
-            true => format!("it is cut short: {length} bytes instead of {}", self.length),
-            false => format!("it is too long: {length} bytes instead of {}", self.length),
+        (!self.is_unclean && self.length != length).then(|| {
+            if length < self.length {
+                format!("it is cut short: {length} bytes instead of {}", self.length)
+            } else {
+                format!("it is too long: {length} bytes instead of {}", self.length)
+            }
         })
     }
 

@@ -102,9 +102,10 @@ impl<'a> Page<'a> {
             return None;
         }
         let mut page = Self { bytes, shape, is_branch: kind == BRANCH, count, end: 0 };
-        page.end = match page.is_branch {
-            true => page.branch_key_end(count - 1)?,
-            false => page.value_end(count - 1)?,
+        page.end = if page.is_branch {
+            page.branch_key_end(count - 1)?
+        } else {
+            page.value_end(count - 1)?
         };
         Some(page)
     }

@@ -74,9 +74,10 @@ impl Measure<'_> {
     /// Where a page lies in the file.
     fn place(&self, page: PageNumber, table: &'static str) -> io::Result<Range<u64>> {
         let place = page.bytes().ok_or_else(|| fault(table, 0, "no page has its number"))?;
-        match place.end <= self.length {
-            true => Ok(place),
-            false => Err(fault(table, place.start, "it lies beyond the end of the file")),
+        if place.end <= self.length {
+            Ok(place)
+        } else {
+            Err(fault(table, place.start, "it lies beyond the end of the file"))
         }
     }
 
@@ -94,9 +95,10 @@ impl Measure<'_> {
         self.file.read(place.start, &mut self.page)?;
         let page = Page::new(&self.page, shape);
         let page = page.ok_or_else(|| fault("it is not a page of its table"))?;
-        match page.checksum() == named.checksum {
-            true => Ok(page),
-            false => Err(fault("its content does not match its checksum")),
+        if page.checksum() == named.checksum {
+            Ok(page)
+        } else {
+            Err(fault("its content does not match its checksum"))
         }
     }
 }

@@ -164,9 +164,12 @@ impl Verifier {
     /// it holds of others.
     pub(crate) fn verify(&self, start: u64, bytes: &[u8], file: u64) -> Result<(), PageFault> {
         let known = self.get(start);
-        let fault = |table, detail| match self.lenient.load(Ordering::Acquire) {
-            true => Ok(()),
-            false => Err(PageFault::at(table, start, detail)),
+        let fault = |table, detail| {
+            if self.lenient.load(Ordering::Acquire) {
+                Ok(())
+            } else {
+                Err(PageFault::at(table, start, detail))
+            }
         };
         let order = ((known >> CHECKSUM_BITS) & 0x1F) as u8;
         let kind = known >> 56;

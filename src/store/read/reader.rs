@@ -109,9 +109,10 @@ impl Reader {
             postings: txn.open_table(POSTINGS).doing(engine.path(), action)?,
             signatures: txn.open_table(SIGNATURES).doing(engine.path(), action)?,
             documents: txn.open_table(DOCUMENTS).doing(engine.path(), action)?,
-            texts: match engine.settings().store_text {
-                true => Some(txn.open_table(TEXTS).doing(engine.path(), action)?),
-                false => None,
+            texts: if engine.settings().store_text {
+                Some(txn.open_table(TEXTS).doing(engine.path(), action)?)
+            } else {
+                None
             },
             fingerprints: match engine.settings().winnowing {
                 Some(_) => Some(txn.open_table(FINGERPRINTS).doing(engine.path(), action)?),

@@ -35,9 +35,10 @@ impl LanesInOrder {
         let (first, last) = (self.docs.first()?, self.docs.last()?);
         let place = doc.0.checked_sub(first.0)? as usize;
         let is_gapless = (last.0 - first.0) as usize == self.docs.len() - 1;
-        let place = match is_gapless || self.docs.get(place) == Some(&doc) {
-            true => place,
-            false => self.docs.binary_search(&doc).ok()?,
+        let place = if is_gapless || self.docs.get(place) == Some(&doc) {
+            place
+        } else {
+            self.docs.binary_search(&doc).ok()?
         };
         self.lanes.get(place * self.width..(place + 1) * self.width)
     }
@@ -75,9 +76,10 @@ impl RecentLanes {
     /// Adds all documents of these numbers that have lanes. The numbers are greater than all
     /// others. Forgets the oldest documents if there is no room.
     pub(crate) fn push(&mut self, numbers: Range<u64>, lanes: Arc<LanesInOrder>) {
-        match numbers.start == self.complete.end {
-            true => self.complete.end = numbers.end,
-            false => self.complete = numbers,
+        if numbers.start == self.complete.end {
+            self.complete.end = numbers.end;
+        } else {
+            self.complete = numbers;
         }
         let (Some(first), Some(last)) = (lanes.docs.first(), lanes.docs.last().copied()) else {
             return;

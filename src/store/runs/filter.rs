@@ -182,9 +182,10 @@ fn insert_into(
     for (word, _) in entries {
         let fence = (word >> shift) as u32;
         let hash = FilterKey::hash(fence);
-        let bits = match latest.replace(fence) == Some(fence) {
-            true => FilterKey::repeat_bits(hash),
-            false => FilterKey::bits(hash),
+        let bits = if latest.replace(fence) == Some(fence) {
+            FilterKey::repeat_bits(hash)
+        } else {
+            FilterKey::bits(hash)
         };
         if let Some(block) = piece.get_mut(block(fence, blocks).wrapping_sub(first)) {
             block.0.iter_mut().zip(bits).for_each(|(word, bit)| *word |= bit);

@@ -211,9 +211,10 @@ impl MergeTask {
             writer.delete_chunks(self.target, band)?;
         }
         writer.append(self.target, band, &step.rows)?;
-        match step.ended {
-            true => self.complete(step.after, writer, manifest)?,
-            false => self.band = Some(step.after),
+        if step.ended {
+            self.complete(step.after, writer, manifest)?;
+        } else {
+            self.band = Some(step.after);
         }
         Ok(())
     }

@@ -78,9 +78,10 @@ impl IdEntries {
         /// The size of a piece in flushes: 4 million entries, 64 MiB.
         const FLUSHES: usize = 64;
         self.entries.push(entry);
-        match self.entries.len() >= FLUSHES * writer.engine().tuning().flush_documents {
-            true => self.write_piece(writer),
-            false => Ok(()),
+        if self.entries.len() >= FLUSHES * writer.engine().tuning().flush_documents {
+            self.write_piece(writer)
+        } else {
+            Ok(())
         }
     }
 

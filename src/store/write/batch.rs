@@ -269,10 +269,7 @@ impl Entry<'_, '_> {
             batch.replaced.insert(doc);
         }
         batch.waiting.push(document);
-        match batch.waiting.len() >= batch.writer.batch_size() {
-            true => batch.write(),
-            false => Ok(()),
-        }
+        if batch.waiting.len() >= batch.writer.batch_size() { batch.write() } else { Ok(()) }
     }
 
     /// Leaves the document out.

@@ -358,13 +358,14 @@ impl Writer {
     /// After a repair no document is tracked, which the next update changes.
     pub(super) fn check_tracked(&mut self) -> Result<()> {
         let begun = self.state().tracking.is_some_and(|tracking| tracking.upto > 0);
-        match begun && !self.untracked()?.is_empty() {
-            false => Ok(()),
-            true => Err(Error::Storage {
+        if begun && !self.untracked()?.is_empty() {
+            Err(Error::Storage {
                 path: self.path().to_owned(),
                 action: "committing",
                 detail: "its clusters were not brought up to date".into(),
-            }),
+            })
+        } else {
+            Ok(())
         }
     }
 

@@ -198,13 +198,15 @@ impl Writer {
             let postings = txn.open_table(POSTINGS).doing(path, action)?;
             let signatures = txn.open_table(SIGNATURES).doing(path, action)?;
             let documents = txn.open_table(DOCUMENTS).doing(path, action)?;
-            let texts = match self.engine.fixed().texts {
-                true => Some(txn.open_table(TEXTS).doing(path, action)?),
-                false => None,
+            let texts = if self.engine.fixed().texts {
+                Some(txn.open_table(TEXTS).doing(path, action)?)
+            } else {
+                None
             };
-            let fingerprints = match self.engine.fixed().layout.passages {
-                true => Some(txn.open_table(FINGERPRINTS).doing(path, action)?),
-                false => None,
+            let fingerprints = if self.engine.fixed().layout.passages {
+                Some(txn.open_table(FINGERPRINTS).doing(path, action)?)
+            } else {
+                None
             };
             read(&View {
                 fixed: self.engine.fixed(),

@@ -81,11 +81,12 @@ impl Program<'_> {
         let mut compiler = Command::new(self.compiler);
         compiler.args(["-g", "-Wall", "-Wextra", "-Werror", "-pthread"]).args(self.flags);
         compiler.arg(&self.source).arg("-I").arg(include()).arg("-o").arg(&program);
-        match self.is_static {
-            true => compiler.arg(libraries.join("libtwindex_c.a")).args(["-lm", "-ldl"]),
-            false => compiler
+        if self.is_static {
+            compiler.arg(libraries.join("libtwindex_c.a")).args(["-lm", "-ldl"])
+        } else {
+            compiler
                 .arg(format!("-Wl,-rpath,{}", libraries.display()))
-                .arg(libraries.join("libtwindex_c.so")),
+                .arg(libraries.join("libtwindex_c.so"))
         };
         run(&mut compiler);
         program

@@ -64,9 +64,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Explain) -> Result<Ending, Fail
         return explain_removed::run(global, args, &snapshot, a);
     }
     let settings = snapshot.settings();
-    let no_passages = match settings.weighted {
-        true => Some("an index of weights has no passages to show"),
-        false => not_explained(settings.shingle),
+    let no_passages = if settings.weighted {
+        Some("an index of weights has no passages to show")
+    } else {
+        not_explained(settings.shingle)
     };
     if let Some(cause) = no_passages {
         return Err(anyhow::anyhow!("{}: {cause}", args.index.display()).into());
@@ -110,9 +111,10 @@ pub(crate) fn explain(
     let explanation = Explanation::new(shingler, a.text, b.text)?;
     let explanation = explanation.without_shorter(options.min_length.unwrap_or(0));
     let differences = [explanation.differences_in_a(), explanation.differences_in_b()];
-    let (any, marked) = match options.differences {
-        true => (differences.iter().any(|found| !found.is_empty()), Marked::Differences),
-        false => (!explanation.passages.is_empty(), Marked::Shared),
+    let (any, marked) = if options.differences {
+        (differences.iter().any(|found| !found.is_empty()), Marked::Differences)
+    } else {
+        (!explanation.passages.is_empty(), Marked::Shared)
     };
     let mut results = Results::new(global);
     if results.is_aligned() {

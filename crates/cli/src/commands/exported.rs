@@ -290,9 +290,10 @@ pub(crate) fn read_line(line: &[u8], reader: LineReader<'_>) -> Result<Document,
             }
             let document = Document::sketch(document.id(), content, sketcher);
             let document = document.map_err(|error| error.to_string())?;
-            match with_text {
-                true => document.with_content(content),
-                false => document.with_text_hash(own_hash, own_bytes),
+            if with_text {
+                document.with_content(content)
+            } else {
+                document.with_text_hash(own_hash, own_bytes)
             }
         }
         None => document.with_text_hash(hash, found.text_bytes.unwrap_or(0)),

@@ -85,9 +85,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Import) -> Result<Ending, Failu
     index.close()?;
     let ExportReader { name, header: Header { documents, .. }, .. } = lines;
     if seen != documents {
-        let cause = match seen < documents {
-            true => "it was cut short",
-            false => "it is more than one export, or was changed",
+        let cause = if seen < documents {
+            "it was cut short"
+        } else {
+            "it is more than one export, or was changed"
         };
         return Err(anyhow::anyhow!(
             "{name}: its header names {}, it has {}: {cause}; what could be read is in",
@@ -120,18 +121,16 @@ impl ExportReader {
     /// Opens an export and reads its header.
     fn open(path: &Path, most: usize) -> Result<Self, Failure> {
         let standard = path.as_os_str() == STANDARD_INPUT;
-        let name = match standard {
-            true => "standard input".to_owned(),
-            false => path.display().to_string(),
-        };
+        let name = if standard { "standard input".to_owned() } else { path.display().to_string() };
         let mut blocks = blocks_ahead(path, most)?;
         loop {
             let block = blocks.next().transpose();
             let block = block.map_err(|error| anyhow::anyhow!("{name}: {error}"))?;
             let Some(block) = block else {
-                let what = match interrupt::asked() {
-                    true => "interrupted; nothing was changed",
-                    false => "no export of twindex: it is empty",
+                let what = if interrupt::asked() {
+                    "interrupted; nothing was changed"
+                } else {
+                    "no export of twindex: it is empty"
                 };
                 return Err(anyhow::anyhow!("{name}: {what}").into());
             };

@@ -101,13 +101,15 @@ pub(crate) fn run(global: &GlobalOptions, args: &Info) -> Result<Ending, Failure
 /// Prints one line for each class of bucket sizes.
 fn print_histogram(results: &mut Results, sizes: &BucketSizes) -> Result<(), Failure> {
     for class in &sizes.classes {
-        let name = match class.from == class.to {
-            true => format!("buckets_of_{}", class.from),
-            false => format!("buckets_of_{}_to_{}", class.from, class.to),
+        let name = if class.from == class.to {
+            format!("buckets_of_{}", class.from)
+        } else {
+            format!("buckets_of_{}_to_{}", class.from, class.to)
         };
-        let value = match results.is_aligned() {
-            true => Value::from(format!("{:>12} {}", grouped(class.buckets), bar(class.buckets))),
-            false => class.buckets.into(),
+        let value = if results.is_aligned() {
+            Value::from(format!("{:>12} {}", grouped(class.buckets), bar(class.buckets)))
+        } else {
+            class.buckets.into()
         };
         results.line(&[("name", name.into()), ("value", value)])?;
     }

@@ -60,10 +60,7 @@ pub(crate) fn list(global: &GlobalOptions, args: &List) -> Result<Ending, Failur
         if interrupt::asked() {
             return Err(anyhow::anyhow!("interrupted").into());
         }
-        match args.print0 {
-            true => results.id0(&id?)?,
-            false => results.line(&[("id", Value::from(id?))])?,
-        }
+        if args.print0 { results.id0(&id?)? } else { results.line(&[("id", Value::from(id?))])? }
     }
     results.finish()?;
     Ok(Ending::Done)
@@ -106,8 +103,9 @@ pub(crate) fn get(global: &GlobalOptions, args: &Get) -> Result<Ending, Failure>
 
 /// The stored text of a document, or its weights in the text form of an export.
 fn text_of(snapshot: &Snapshot, id: &str) -> Result<Option<String>, Failure> {
-    Ok(match snapshot.settings().weighted {
-        true => snapshot.weights(id)?.map(|weights| weights.to_export()),
-        false => snapshot.text(id)?,
+    Ok(if snapshot.settings().weighted {
+        snapshot.weights(id)?.map(|weights| weights.to_export())
+    } else {
+        snapshot.text(id)?
     })
 }

@@ -73,9 +73,10 @@ pub(crate) fn run(global: &GlobalOptions, args: &Merge) -> Result<Ending, Failur
         }
         let source = opening::to_read(global, path)?;
         require_same_settings(&index, &source, path)?;
-        match args.attach {
-            true => inserter.attach(&index, &source.snapshot()?, &progress)?,
-            false => insert_source(&mut inserter, &index, &source, path, &progress)?,
+        if args.attach {
+            inserter.attach(&index, &source.snapshot()?, &progress)?;
+        } else {
+            insert_source(&mut inserter, &index, &source, path, &progress)?;
         }
     }
     progress.finish();

@@ -106,10 +106,7 @@ pub(crate) fn measure(
     chars.sort_unstable();
     // Shingles of characters and words are for texts, not for sets, lines and sequences.
     let suggests = matches!(options.shingle, Shingle::Chars(_) | Shingle::Words(_));
-    let shingles = match suggests {
-        true => shingle_choice::try_on(&texts, threshold)?,
-        false => Vec::new(),
-    };
+    let shingles = if suggests { shingle_choice::try_on(&texts, threshold)? } else { Vec::new() };
     Ok(Sample {
         documents: snapshot.len(),
         failed,

@@ -136,10 +136,7 @@ fn remove_older(index: &Index, age: i64) -> Result<u64> {
     let mut removed = 0;
     let removing = index.remove_inserted_before(time).watch(|at| {
         removed = at.done;
-        match interrupt::asked() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
+        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     match removing {
         Err(error) if error.kind() == ErrorKind::Interrupted => Ok(removed),
@@ -211,17 +208,14 @@ impl IdList {
     /// Opens the file and waits for its first ids.
     fn begin(list: &Path, null: bool) -> std::result::Result<Self, Failure> {
         let place = list.display().to_string();
-        let ids = match null {
-            true => {
-                let mut ids = nuls_ahead(list, MAX_ID_BYTES)?;
-                let first = ids.next().transpose().with_context(|| place.clone())?;
-                ListedIds::Nuls(ids, first)
-            }
-            false => {
-                let mut blocks = blocks_ahead(list, MAX_ESCAPED_BYTES)?;
-                let first = blocks.next().transpose().with_context(|| place.clone())?;
-                ListedIds::Lines(blocks, first)
-            }
+        let ids = if null {
+            let mut ids = nuls_ahead(list, MAX_ID_BYTES)?;
+            let first = ids.next().transpose().with_context(|| place.clone())?;
+            ListedIds::Nuls(ids, first)
+        } else {
+            let mut blocks = blocks_ahead(list, MAX_ESCAPED_BYTES)?;
+            let first = blocks.next().transpose().with_context(|| place.clone())?;
+            ListedIds::Lines(blocks, first)
         };
         Ok(Self { place, ids })
     }

@@ -80,14 +80,15 @@ impl ReplaceGuard {
 
     /// Fails unless it is allowed to replace most documents: a run goes on that was refused.
     pub(crate) fn refuse_again(&self, path: &Path) -> Result<(), Failure> {
-        match self.allowed {
-            true => Ok(()),
-            false => Err(anyhow!(
+        if self.allowed {
+            Ok(())
+        } else {
+            Err(anyhow!(
                 "{}: the run has ended as it would replace more than half of the documents; what \
                  it had committed before is in the index; say --replace-most to go on",
                 path.display()
             )
-            .into()),
+            .into())
         }
     }
 

@@ -248,9 +248,10 @@ impl<R: Read> Blocks<R> {
             // Counting line ends is several times as fast as finding each of them.
             let mut ends = memchr_iter(b'\n', &bytes);
             let all = ends.clone().count();
-            let (lines, end) = match all > BLOCK_LINES {
-                true => (BLOCK_LINES, ends.nth(BLOCK_LINES - 1).map(|at| at + 1)),
-                false => (all, last_end),
+            let (lines, end) = if all > BLOCK_LINES {
+                (BLOCK_LINES, ends.nth(BLOCK_LINES - 1).map(|at| at + 1))
+            } else {
+                (all, last_end)
             };
             if lines < all || !self.ended {
                 let end = end.unwrap_or_default();
@@ -265,9 +266,10 @@ impl<R: Read> Blocks<R> {
 
     /// Skips a line or a whole text that is too long, and keeps only the bytes after it.
     fn skip_too_long(&mut self) -> io::Result<Block> {
-        match self.whole {
-            true => self.ended = true,
-            false => self.skip_line()?,
+        if self.whole {
+            self.ended = true;
+        } else {
+            self.skip_line()?;
         }
         let line = self.next_line;
         self.next_line += 1;

@@ -56,9 +56,10 @@ impl Beginning {
     fn look(&mut self, bytes: &[u8]) -> Result<Option<usize>, NoFasta> {
         loop {
             let rest = bytes.get(self.seen..).unwrap_or_default();
-            let next = match self.comment {
-                true => memchr2(b'\n', b'\r', rest),
-                false => rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\x0C')),
+            let next = if self.comment {
+                memchr2(b'\n', b'\r', rest)
+            } else {
+                rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\x0C'))
             };
             let Some(at) = next.map(|next| self.seen + next) else {
                 self.seen = bytes.len();
@@ -191,10 +192,7 @@ impl<R: Read> SequenceBlocks<R> {
                 break;
             }
             if bytes.len() - open > self.most {
-                match complete {
-                    true => break,
-                    false => return self.skip(&bytes).map(Some),
-                }
+                if complete { break } else { return self.skip(&bytes).map(Some) }
             }
             let want = size.saturating_sub(bytes.len()).max(self.size.step());
             let read = self.source.read_some(want, &mut bytes)?;
@@ -203,9 +201,10 @@ impl<R: Read> SequenceBlocks<R> {
         if bytes.is_empty() {
             return Ok(None);
         }
-        match self.ended && starts.len() <= BLOCK_LINES {
-            true => starts.push(bytes.len()),
-            false => self.rest = bytes.split_off(starts.last().copied().unwrap_or_default()),
+        if self.ended && starts.len() <= BLOCK_LINES {
+            starts.push(bytes.len());
+        } else {
+            self.rest = bytes.split_off(starts.last().copied().unwrap_or_default());
         }
         let mut block = SequenceBlock { bytes, ..SequenceBlock::default() };
         for place in starts.windows(2) {

@@ -314,10 +314,7 @@ fn latin_of(start: &[u8], unit: fn([u8; 2]) -> u16) -> usize {
         _ => false,
     };
     let mut characters = char::decode_utf16(units.iter().copied());
-    match characters.all(|character| character.is_ok_and(is_likely)) {
-        true => latin,
-        false => 0,
-    }
+    if characters.all(|character| character.is_ok_and(is_likely)) { latin } else { 0 }
 }
 
 #[cfg(test)]

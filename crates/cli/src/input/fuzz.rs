@@ -48,15 +48,14 @@ pub fn lines(input: &[u8]) {
     let drops = Drip::interrupted(&*packed, usize::from(drip) + 1);
     let content = compression::open(drops, false).expect("it begins well");
     let (mut start, mut drops) = (content.start, content.rest);
-    let mut blocks = match whole {
-        true => Blocks::whole(drops, start, most),
-        false => {
-            let first =
-                first_character(&mut drops, &mut start, usize::MAX).expect("memory can be read");
-            let unmarked = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-            assert_eq!(first, unmarked.iter().copied().find(|byte| !byte.is_ascii_whitespace()));
-            Blocks::new(drops, start, most)
-        }
+    let mut blocks = if whole {
+        Blocks::whole(drops, start, most)
+    } else {
+        let first =
+            first_character(&mut drops, &mut start, usize::MAX).expect("memory can be read");
+        let unmarked = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        assert_eq!(first, unmarked.iter().copied().find(|byte| !byte.is_ascii_whitespace()));
+        Blocks::new(drops, start, most)
     };
     blocks.size = BlockSize::fixed(64 + usize::from(block));
     let mut taken: BTreeMap<u64, Taken> = BTreeMap::new();

@@ -21,9 +21,10 @@ pub fn open_lines(path: &Path, most: usize) -> io::Result<Blocks<Stream>> {
 }
 
 fn open(path: &Path) -> io::Result<Stream> {
-    Ok(match path.as_os_str() == STANDARD_INPUT {
-        true => Box::new(io::stdin()),
-        false => InputFile::open(path)?.stream()?,
+    Ok(if path.as_os_str() == STANDARD_INPUT {
+        Box::new(io::stdin())
+    } else {
+        InputFile::open(path)?.stream()?
     })
 }
 
@@ -71,10 +72,7 @@ impl NulList {
                 return Ok(None);
             }
             if is_ended || end.is_some() {
-                return Ok(Some(match is_too_long {
-                    true => Listed::TooLong,
-                    false => Listed::Text(text),
-                }));
+                return Ok(Some(if is_too_long { Listed::TooLong } else { Listed::Text(text) }));
             }
         }
     }

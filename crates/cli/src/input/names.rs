@@ -10,12 +10,13 @@ const SHOWN: usize = 200;
 /// The message for a record that lacks a field: the fields it has, and the option for another name.
 pub(super) fn no_field(name: &str, option: &str, line: &[u8]) -> String {
     let names = serde_json::from_slice::<Names>(line).map(|names| names.0).unwrap_or_default();
-    match names.is_empty() {
-        true => format!("no field `{name}`; the record is empty"),
-        false => format!(
+    if names.is_empty() {
+        format!("no field `{name}`; the record is empty")
+    } else {
+        format!(
             "no field `{name}`, but {}; name another with {option}",
             shortened(names.iter().map(String::as_str))
-        ),
+        )
     }
 }
 

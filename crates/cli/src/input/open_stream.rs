@@ -51,9 +51,10 @@ impl OpenStream {
                 sequences.next().map(|block| block.map(batch)).map_err(cause)
             }
             Self::Rows(table, rows, begun) => {
-                let block = match std::mem::replace(begun, true) {
-                    false => Ok(Some(RowBlock::default())),
-                    true => rows.next(),
+                let block = if std::mem::replace(begun, true) {
+                    rows.next()
+                } else {
+                    Ok(Some(RowBlock::default()))
                 };
                 let batch = |block| Batch::Rows(Arc::clone(table), block);
                 block.map(|block| block.map(batch)).map_err(cause)

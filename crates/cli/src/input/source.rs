@@ -131,9 +131,10 @@ impl Reading {
             }
             Holds::Records(format) => {
                 self.file = Some(Arc::from(found.path.as_path()));
-                let opened = match is_standard_input(&found.path) && found.root.is_none() {
-                    true => self.inputs.open_standard_input(format, &self.counter),
-                    false => self.inputs.open_found(&found, format, &self.counter),
+                let opened = if is_standard_input(&found.path) && found.root.is_none() {
+                    self.inputs.open_standard_input(format, &self.counter)
+                } else {
+                    self.inputs.open_found(&found, format, &self.counter)
                 };
                 match opened {
                     Ok((open, bytes)) => {

@@ -88,11 +88,10 @@ pub(super) fn json_field(raw: &[u8], field: &str) -> Option<Range<usize>> {
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut found = None;
             while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-                match key == self.0 {
-                    true => found = Some(map.next_value::<&RawValue>()?),
-                    false => {
-                        map.next_value::<IgnoredAny>()?;
-                    }
+                if key == self.0 {
+                    found = Some(map.next_value::<&RawValue>()?);
+                } else {
+                    map.next_value::<IgnoredAny>()?;
                 }
             }
             Ok(found)
@@ -144,9 +143,10 @@ pub(super) fn find_field(
 /// A field of a table, in quotes if it has to be or always shall.
 pub fn quoted(text: &str, delimiter: u8, always: bool) -> Cow<'_, str> {
     let special = |byte: u8| byte == delimiter || matches!(byte, b'"' | b'\r' | b'\n');
-    match always || text.bytes().any(special) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
-        false => text.into(),
+    if always || text.bytes().any(special) {
+        format!("\"{}\"", text.replace('"', "\"\"")).into()
+    } else {
+        text.into()
     }
 }
 

@@ -174,9 +174,10 @@ impl RemoteFile {
             let answer = store.get_opts(&self.place.key, request).await?;
             Ok((answer.meta.clone(), answer.bytes().await?))
         })?;
-        match self.is_same(&meta) && bytes.len() as u64 == to - from {
-            true => Ok(bytes),
-            false => Err(changed()),
+        if self.is_same(&meta) && bytes.len() as u64 == to - from {
+            Ok(bytes)
+        } else {
+            Err(changed())
         }
     }
 }

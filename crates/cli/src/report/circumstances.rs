@@ -12,15 +12,14 @@ pub(crate) fn circumstances(settings: &Settings, estimate: bool) -> Vec<(&'stati
     };
     let repeated = if multiset { "count as often as they occur" } else { "count once" };
     let lanes = settings.lanes();
-    let exact = match store_text && !estimate {
-        true => "exact, from stored texts".to_owned(),
-        false => {
-            // The standard error of a proportion of one half, the greatest there is.
-            let error = 0.5 / (lanes as f64).sqrt();
-            format!(
-                "estimates from signatures of {lanes} lanes, with a standard error up to {error:.3}"
-            )
-        }
+    let exact = if store_text && !estimate {
+        "exact, from stored texts".to_owned()
+    } else {
+        // The standard error of a proportion of one half, the greatest there is.
+        let error = 0.5 / (lanes as f64).sqrt();
+        format!(
+            "estimates from signatures of {lanes} lanes, with a standard error up to {error:.3}"
+        )
     };
     vec![
         ("similarities", exact),

@@ -134,10 +134,7 @@ impl InputReading {
         if let Some(field) = field.filter(|_| !has_field.load(Ordering::Relaxed)) {
             message(&format!("the report tells no sources: no record has the field `{field}`"));
         }
-        match interrupt::asked() {
-            true => Err(interrupted()),
-            false => Ok(found),
-        }
+        if interrupt::asked() { Err(interrupted()) } else { Ok(found) }
     }
 }
 
@@ -148,9 +145,10 @@ fn shown(body: &Body<'_>) -> Option<String> {
         Body::Set(tokens) => {
             // Where spaces would not tell elements apart, this character ends each, as in an index.
             let plain = |token: &str| !token.is_empty() && !token.contains(char::is_whitespace);
-            let text: String = match tokens.iter().all(plain) {
-                true => tokens.iter().collect::<Vec<_>>().join(" "),
-                false => tokens.iter().flat_map(|token| [token, "\u{1f}"]).collect(),
+            let text: String = if tokens.iter().all(plain) {
+                tokens.iter().collect::<Vec<_>>().join(" ")
+            } else {
+                tokens.iter().flat_map(|token| [token, "\u{1f}"]).collect()
             };
             Some(beginning(&text, LONGEST_TEXT).to_owned())
         }

@@ -45,10 +45,8 @@ impl Texts {
             } else if let Some(text) = &pair.text {
                 texts.removed.entry(hash).or_insert_with(|| text.clone());
             } else if !texts.removed.contains_key(&hash) && !missing[0].contains(&hash) {
-                let stored = match stores.has_removed {
-                    true => stored_text(stores.snapshot, &pair.id)?,
-                    false => None,
-                };
+                let stored =
+                    if stores.has_removed { stored_text(stores.snapshot, &pair.id)? } else { None };
                 match stored {
                     Some(text) => drop(texts.removed.insert(hash, text)),
                     None => drop(missing[0].insert(hash)),

@@ -53,10 +53,8 @@ impl Compressor {
     /// the compressed bytes. `is_empty` says whether the file is empty so far: if nothing was
     /// written, one member stands for no bytes then.
     pub fn end(&mut self, is_empty: bool) -> io::Result<Vec<u8>> {
-        let mut rest = match is_empty && self.member.is_none() {
-            true => self.write(b"")?,
-            false => Vec::new(),
-        };
+        let mut rest =
+            if is_empty && self.member.is_none() { self.write(b"")? } else { Vec::new() };
         rest.extend(match self.member.take() {
             Some(Member::Gzip(encoder)) => encoder.finish()?,
             Some(Member::Zstd(encoder)) => encoder.finish()?,

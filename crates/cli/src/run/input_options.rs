@@ -101,9 +101,10 @@ pub fn can_be_read_again(path: &Path) -> bool {
 
 /// An input as messages name it.
 pub fn shown(path: &Path) -> String {
-    match path.as_os_str() == STANDARD_INPUT {
-        true => "standard input".to_owned(),
-        false => path.display().to_string(),
+    if path.as_os_str() == STANDARD_INPUT {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
     }
 }
 

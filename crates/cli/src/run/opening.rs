@@ -61,16 +61,17 @@ pub fn open<T>(
 }
 
 fn in_use(path: &impl std::fmt::Display, wait: Duration) -> Failure {
-    let error = match wait.is_zero() {
-        true => anyhow::anyhow!(
+    let error = if wait.is_zero() {
+        anyhow::anyhow!(
             "{path}: in use by another process; run the command again when that has finished, \
              or wait for it with --wait SECONDS"
-        ),
-        false => anyhow::anyhow!(
+        )
+    } else {
+        anyhow::anyhow!(
             "{path}: still in use by another process after {} s; run the command again when that \
              has finished, or wait longer",
             wait.as_secs_f64()
-        ),
+        )
     };
     error.into()
 }

@@ -110,9 +110,10 @@ impl FromStr for Preference {
             ("min", Some(field)) => Ok(Self::Least(field.to_owned())),
             ("prefer", Some(sources)) => {
                 let sources: Vec<_> = sources.split(',').map(str::to_owned).collect();
-                match sources.iter().any(String::is_empty) {
-                    true => Err(fault),
-                    false => Ok(Self::Sources(sources)),
+                if sources.iter().any(String::is_empty) {
+                    Err(fault)
+                } else {
+                    Ok(Self::Sources(sources))
                 }
             }
             _ => Err(fault),

@@ -80,10 +80,7 @@ impl ResultsSink for Table {
             builder.append(value);
         }
         self.rows += 1;
-        match self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
-            true => self.flush(),
-            false => Ok(()),
-        }
+        if self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES { self.flush() } else { Ok(()) }
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {

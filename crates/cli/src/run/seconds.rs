@@ -18,8 +18,5 @@ pub(crate) fn seconds_of(time: SystemTime) -> i64 {
 /// The time this many seconds after 1970; `None` if the operating system has no such time.
 pub(crate) fn time_of(seconds: i64) -> Option<SystemTime> {
     let distance = Duration::from_secs(seconds.unsigned_abs());
-    match seconds < 0 {
-        true => UNIX_EPOCH.checked_sub(distance),
-        false => UNIX_EPOCH.checked_add(distance),
-    }
+    if seconds < 0 { UNIX_EPOCH.checked_sub(distance) } else { UNIX_EPOCH.checked_add(distance) }
 }

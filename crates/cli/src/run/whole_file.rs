@@ -9,10 +9,7 @@ use std::path::Path;
 /// Makes a new name durable: syncs its folder, on Unix.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match cfg!(unix) {
-        true => fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all(),
-        false => Ok(()),
-    }
+    if cfg!(unix) { fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all() } else { Ok(()) }
 }
 
 /// Writes a file that gets its name when it is complete. A file or a link that has the name is

@@ -21,22 +21,21 @@ impl ProgressBar {
     pub fn new(options: impl Into<OutputOptions>, bytes: Option<u64>) -> Self {
         let OutputOptions { json, quiet, no_progress } = options.into();
         let hidden = quiet || json || no_progress || !io::stderr().is_terminal();
-        let bar = match hidden {
-            true => Bar::with_draw_target(None, ProgressDrawTarget::hidden()),
-            false => {
-                let bar = bytes.map_or_else(Bar::no_length, Bar::new);
-                let template = match bytes {
-                    Some(_) => {
-                        "{prefix}{bar:30} {decimal_bytes}/{decimal_total_bytes} \
+        let bar = if hidden {
+            Bar::with_draw_target(None, ProgressDrawTarget::hidden())
+        } else {
+            let bar = bytes.map_or_else(Bar::no_length, Bar::new);
+            let template = match bytes {
+                Some(_) => {
+                    "{prefix}{bar:30} {decimal_bytes}/{decimal_total_bytes} \
                          {decimal_bytes_per_sec} {msg}, {eta} left"
-                    }
-                    None => "{prefix}{spinner} {decimal_bytes} {decimal_bytes_per_sec} {msg}",
-                };
-                let style = ProgressStyle::with_template(template);
-                bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-                bar.enable_steady_tick(Duration::from_millis(200));
-                bar
-            }
+                }
+                None => "{prefix}{spinner} {decimal_bytes} {decimal_bytes_per_sec} {msg}",
+            };
+            let style = ProgressStyle::with_template(template);
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
         };
         Self { bar, documents: 0, is_named: false }
     }
@@ -92,10 +91,7 @@ impl ProgressBar {
     pub fn at(&self, done: u64, total: u64) -> ControlFlow<()> {
         self.bar.set_length(total);
         self.bar.set_position(done);
-        match interrupt::asked() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
+        if interrupt::asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// Counts finished documents and the bytes of input they came from.

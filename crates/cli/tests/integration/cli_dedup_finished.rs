@@ -211,9 +211,8 @@ fn a_folder_and_an_order_of_preference_are_known_as_finished() {
         let shell = Shell::new();
         shards(&shell);
         let words = format!("dedup i.twx in --json --removed gone --skip-known {order}");
-        let result = || match order.contains("jsonl") {
-            true => vec![shell.read("out.jsonl")],
-            false => written(&shell),
+        let result = || {
+            if order.contains("jsonl") { vec![shell.read("out.jsonl")] } else { written(&shell) }
         };
         let first = shell.run(&words).succeeds();
         let whole = result();

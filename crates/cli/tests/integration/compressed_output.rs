@@ -6,9 +6,10 @@ use std::io::Read;
 
 fn unpacked(name: &str, bytes: &[u8]) -> String {
     let mut text = String::new();
-    let read = match name.ends_with("gz") {
-        true => flate2::read::MultiGzDecoder::new(bytes).read_to_string(&mut text),
-        false => zstd::Decoder::new(bytes).and_then(|mut zstd| zstd.read_to_string(&mut text)),
+    let read = if name.ends_with("gz") {
+        flate2::read::MultiGzDecoder::new(bytes).read_to_string(&mut text)
+    } else {
+        zstd::Decoder::new(bytes).and_then(|mut zstd| zstd.read_to_string(&mut text))
     };
     read.unwrap_or_else(|error| panic!("{name} is not compressed: {error}"));
     text

@@ -106,9 +106,10 @@ fn look_up(snapshot: &Snapshot, originals: &Sets, copies: &Sets) -> Result<Found
         for found in snapshot.query().threshold(THRESHOLD).by_content(&tokens(copy)?)?.iter() {
             let at: usize = found.id.parse()?;
             row.wrong += usize::from((found.similarity - exact[at]).abs() > 1e-9);
-            match at == number {
-                true => row.found += 1,
-                false => row.others += 1,
+            if at == number {
+                row.found += 1;
+            } else {
+                row.others += 1;
             }
         }
     }

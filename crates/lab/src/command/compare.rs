@@ -165,9 +165,10 @@ pub(super) fn run(global: &GlobalOptions, args: &CompareArgs) -> CommandResult<E
         confidence: args.texts.confidence,
     };
     let context = StudyContext::new(args.texts.seed, &|_, _| Ok(()));
-    let (chances, mut rows) = match args.texts.weighted {
-        true => (Vec::new(), of_weights(args, method, &settings, &context)?),
-        false => of_texts(args, method, &settings, &context)?,
+    let (chances, mut rows) = if args.texts.weighted {
+        (Vec::new(), of_weights(args, method, &settings, &context)?)
+    } else {
+        of_texts(args, method, &settings, &context)?
     };
     let mut failed = None;
     if method == MethodName::All

@@ -181,9 +181,10 @@ impl EstimateLaw {
         let (mut low, mut high) = (0, self.maps);
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.at_most(middle) >= probability {
-                true => high = middle,
-                false => low = middle + 1,
+            if self.at_most(middle) >= probability {
+                high = middle;
+            } else {
+                low = middle + 1;
             }
         }
         low

@@ -87,13 +87,14 @@ impl FileSimilarity {
     ///
     /// [`Error::InvalidSetting`] below [`Self::LEAST_MEMORY`].
     pub fn new(shingler: Shingler, memory: usize) -> Result<Self> {
-        match memory >= Self::LEAST_MEMORY {
-            true => Ok(Self { shingler, memory }),
-            false => Err(Error::InvalidSetting {
+        if memory >= Self::LEAST_MEMORY {
+            Ok(Self { shingler, memory })
+        } else {
+            Err(Error::InvalidSetting {
                 setting: "memory",
                 got: format!("{memory} bytes"),
                 expected: "1 MiB or more",
-            }),
+            })
         }
     }
 

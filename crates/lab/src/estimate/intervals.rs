@@ -82,9 +82,10 @@ fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     // After 60 halvings no number is left between them, except next to 0.
     for _ in 0..60 {
         let middle = low + (high - low) / 2.0;
-        match holds(middle) {
-            true => low = middle,
-            false => high = middle,
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle;
         }
     }
     low + (high - low) / 2.0

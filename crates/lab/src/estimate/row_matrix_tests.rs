@@ -45,10 +45,7 @@ proptest! {
         let matrix = RowMatrix::of_sets(&a, &b);
         prop_assert_eq!(matrix.union_rows(), union.len() as u64);
         prop_assert_eq!(matrix.stacked_rows(), stacked.len() as u64);
-        let maps = |n: u64| match units {
-            true => AffineMaps::units(k, n, seed).expect("maps"),
-            false => AffineMaps::any(k, n, seed).expect("maps"),
-        };
+        let maps = |n: u64| if units { AffineMaps::units(k, n, seed).expect("maps") } else { AffineMaps::any(k, n, seed).expect("maps") };
         let (in_a, in_b) = (|x: &u64| a.contains(x), |x: &u64| b.contains(x));
         let of_union = maps(matrix.union_rows());
         let expected =

@@ -345,10 +345,7 @@ mod tests {
             let tell = || {
                 asked.set(asked.get() + 1);
                 assert_eq!(folders(), 1, "the index is there");
-                match asked.get() < refused {
-                    true => Ok(()),
-                    false => Err(Error::WriteInProgress),
-                }
+                if asked.get() < refused { Ok(()) } else { Err(Error::WriteInProgress) }
             };
             let ended = bench.run(Approach::Index, 50, &tell);
             assert!(matches!(ended, Err(Error::WriteInProgress)), "asked {refused} times");

@@ -76,9 +76,10 @@ impl FromStr for Cut {
         let (bands, rows) = text.split_once('x').ok_or_else(fault)?;
         let number = |text: &str| text.parse::<u32>().ok().filter(|number| *number > 0);
         let (bands, rows) = number(bands).zip(number(rows)).ok_or_else(fault)?;
-        match bands.checked_mul(rows).is_some_and(|functions| functions <= MOST) {
-            true => Ok(Self { bands, rows }),
-            false => Err(fault()),
+        if bands.checked_mul(rows).is_some_and(|functions| functions <= MOST) {
+            Ok(Self { bands, rows })
+        } else {
+            Err(fault())
         }
     }
 }
@@ -268,9 +269,8 @@ fn figure(cuts: &[Cut], met: &[Met], threshold: f64) -> Figure {
         curves.push(Series::new(name(cut), SeriesKind::Dots, dots));
     }
     let wrong = |cut: &Cut| {
-        let wrong = |similarity: f64| match similarity < threshold {
-            true => cut.meet(similarity),
-            false => 1.0 - cut.meet(similarity),
+        let wrong = |similarity: f64| {
+            if similarity < threshold { cut.meet(similarity) } else { 1.0 - cut.meet(similarity) }
         };
         let points = steps().map(|similarity| Point::new(similarity, wrong(similarity)));
         Series::new(name(cut), SeriesKind::Line, points)

@@ -50,9 +50,10 @@ impl RandomSimilarity {
             while low < high {
                 go_on()?;
                 let middle = high - (high - low) / 2;
-                match law.tail_log10(middle) >= tail.log10() {
-                    true => low = middle,
-                    false => high = middle - 1,
+                if law.tail_log10(middle) >= tail.log10() {
+                    low = middle;
+                } else {
+                    high = middle - 1;
                 }
             }
             Ok(similarity(low))

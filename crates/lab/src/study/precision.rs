@@ -363,17 +363,11 @@ fn figure(measured: &[FamilyEstimates], grid: &[usize]) -> Figure {
     };
     let error = |one: &FamilyEstimates, at: usize| {
         let ErrorSummary { mean_error: y, mean_error_deviation: d, .. } = one.summary(at);
-        match spread(one) {
-            true => Point::spread(x(at), y, y - d, y + d),
-            false => Point::new(x(at), y),
-        }
+        if spread(one) { Point::spread(x(at), y, y - d, y + d) } else { Point::new(x(at), y) }
     };
     let estimate = |one: &FamilyEstimates, at: usize| {
         let ErrorSummary { mean: y, deviation: d, .. } = one.summary(at);
-        match spread(one) {
-            true => Point::spread(x(at), y, y - d, y + d),
-            false => Point::new(x(at), y),
-        }
+        if spread(one) { Point::spread(x(at), y, y - d, y + d) } else { Point::new(x(at), y) }
     };
     let errors = |keys| {
         let law = (0..grid.len()).map(|at| Point::new(x(at), law(grid[at])));

@@ -222,9 +222,10 @@ fn falls_sooner(spaced: &[SimilaritySpread], bare: &[SimilaritySpread]) -> Findi
     Finding::new(
         "without spaces it falls sooner, from 2 characters to 12",
         holds,
-        match above.is_empty() {
-            true => format!("never higher; lower by up to {gap:.4}, at {}", at + 1),
-            false => format!("higher at {above:?}; lower by up to {gap:.4}, at {}", at + 1),
+        if above.is_empty() {
+            format!("never higher; lower by up to {gap:.4}, at {}", at + 1)
+        } else {
+            format!("higher at {above:?}; lower by up to {gap:.4}, at {}", at + 1)
         },
     )
 }

@@ -231,9 +231,12 @@ mod tests {
             let size = 4 + below(random, 60);
             let own: Vec<u32> = (0..size).map(|_| below(random, u64::from(count)) as u32).collect();
             let changed = below(random, 10);
-            let other = own.iter().map(|number| match below(random, 10) < changed {
-                true => below(random, u64::from(count)) as u32,
-                false => *number,
+            let other = own.iter().map(|number| {
+                if below(random, 10) < changed {
+                    below(random, u64::from(count)) as u32
+                } else {
+                    *number
+                }
             });
             for mut column in [own.clone(), other.collect()] {
                 column.sort_unstable();

@@ -211,9 +211,10 @@ impl Deduplication<'_> {
     fn discard(self, index: &Index, committed: bool) -> Result<(), Failure> {
         // If the process is killed now, what is left of the files is that of a run that has judged
         // nothing, so the next run replaces it.
-        let run = match self.request.written_targets.can_resume() {
-            true => self.request.begin(index),
-            false => Ok(self.run),
+        let run = if self.request.written_targets.can_resume() {
+            self.request.begin(index)
+        } else {
+            Ok(self.run)
         };
         // That is what the index knows already of a run that has committed nothing.
         let run = if committed { Ok(run?) } else { run };

@@ -11,13 +11,16 @@ use twindex::{ReadOnlyIndex, Settings};
 
 /// Opens the indexes of `--against` for reading.
 pub(crate) fn open(global: &GlobalOptions, args: &Dedup) -> Result<Vec<ReadOnlyIndex>, Failure> {
-    let open = |path: &PathBuf| match same_file(path, &args.index) {
-        true => Err(anyhow!(
-            "{}: is the index itself, whose documents count anyway; leave out this --against",
-            path.display()
-        )
-        .into()),
-        false => opening::to_read(global, path),
+    let open = |path: &PathBuf| {
+        if same_file(path, &args.index) {
+            Err(anyhow!(
+                "{}: is the index itself, whose documents count anyway; leave out this --against",
+                path.display()
+            )
+            .into())
+        } else {
+            opening::to_read(global, path)
+        }
     };
     args.against.iter().map(open).collect()
 }
@@ -60,10 +63,8 @@ struct Difference {
 }
 
 fn differences(ours: &Settings, theirs: &Settings) -> Vec<Difference> {
-    let flag = |name: &str, set: bool| match set {
-        true => format!("--{name}"),
-        false => format!("no --{name}"),
-    };
+    let flag =
+        |name: &str, set: bool| if set { format!("--{name}") } else { format!("no --{name}") };
     let options = |of: &Settings| {
         [
             format!("--shingle {}", of.shingle),

@@ -105,16 +105,17 @@ pub(crate) fn complete(
         overwriting::check_completion(request, before, &run)?;
     }
     let RunNotes { kept: kept_content, audit: audit_content, counts, .. } = RunNotes::of(&run);
-    let audit = match targets.audit_is_file() {
-        true => PartialFile::complete(&spool, audit_content)?,
-        false => true,
-    };
-    let complete = || match request.args.keep.is_ordered() {
-        false => kept::complete(&targets.out, kept_content),
-        true => match Choices::resume(&out, kept_content)? {
-            Some(choices) => write_chosen::write(request, choices, before),
-            None => Ok(None),
-        },
+    let audit =
+        if targets.audit_is_file() { PartialFile::complete(&spool, audit_content)? } else { true };
+    let complete = || {
+        if request.args.keep.is_ordered() {
+            match Choices::resume(&out, kept_content)? {
+                Some(choices) => write_chosen::write(request, choices, before),
+                None => Ok(None),
+            }
+        } else {
+            kept::complete(&targets.out, kept_content)
+        }
     };
     if !audit {
         return Err(changed_error(&partial_path(&spool)));

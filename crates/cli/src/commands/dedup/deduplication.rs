@@ -183,9 +183,10 @@ impl<'a> Deduplication<'a> {
                 text,
             });
             // A dry run assigns no numbers from the index; it names the record by its place.
-            documents.push(match document.id().is_empty() && args.dry_run {
-                true => document.with_id(place)?,
-                false => document,
+            documents.push(if document.id().is_empty() && args.dry_run {
+                document.with_id(place)?
+            } else {
+                document
             });
         }
         let insertion = self.request.insertion(txn);

@@ -129,13 +129,14 @@ pub(crate) fn would_lose_by_going_on(args: &Dedup, before: KeptBefore) -> Failur
 pub(crate) fn would_lose(args: &Dedup, before: KeptBefore, committed: bool) -> Failure {
     let out = args.output.as_deref().unwrap_or(Path::new(""));
     let first = if committed { "; the first of them are in the index now" } else { "" };
-    let (why, leave_out) = match args.skip_known {
-        true => ("--skip-known would leave out those that are known", "leave out --skip-known, "),
-        false => (
+    let (why, leave_out) = if args.skip_known {
+        ("--skip-known would leave out those that are known", "leave out --skip-known, ")
+    } else {
+        (
             "this run would write fewer, as its options differ, or documents were replaced or \
              removed since",
             "",
-        ),
+        )
     };
     let input = match before.failed {
         0 => "of the same input",

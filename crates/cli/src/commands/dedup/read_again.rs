@@ -48,10 +48,7 @@ pub(super) fn read_again(request: &Request<'_>) -> Result<Again, Failure> {
         progress.add(parsed.records(), parsed.bytes);
         for incoming in parsed.good {
             read.add(incoming.hash);
-            match is_ordered {
-                true => preferred.add(incoming)?,
-                false => input.add(&incoming.document),
-            }
+            if is_ordered { preferred.add(incoming)? } else { input.add(&incoming.document) }
         }
     }
     for incoming in preferred.sorted(request.settings.weighted)? {

@@ -101,9 +101,10 @@ impl RemovalOptions {
         if self.remove.is_by_passages() && settings.winnowing.is_none() {
             return Err(Error::NoPassages { path }.into());
         }
-        match self.remove == Remove::Similar || settings.store_text {
-            true => Ok(()),
-            false => Err(Error::NoTexts { path }.into()),
+        if self.remove == Remove::Similar || settings.store_text {
+            Ok(())
+        } else {
+            Err(Error::NoTexts { path }.into())
         }
     }
 

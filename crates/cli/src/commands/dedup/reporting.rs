@@ -23,11 +23,10 @@ use twindex::Index;
 
 /// Refuses a report of what has no similarities.
 pub(super) fn check(args: &Dedup) -> Result<(), Failure> {
-    match args.report.is_some() && args.removal.remove.is_by_passages() {
-        true => {
-            Err(anyhow!("--report shows similar documents: --remove similar or contained").into())
-        }
-        false => Ok(()),
+    if args.report.is_some() && args.removal.remove.is_by_passages() {
+        Err(anyhow!("--report shows similar documents: --remove similar or contained").into())
+    } else {
+        Ok(())
     }
 }
 
@@ -157,9 +156,10 @@ pub(super) fn write(
         circumstances.push(("recall at the threshold", recall.to_string()));
     }
     circumstances.extend(report::circumstances(&settings, args.estimate));
-    let title = match args.dry_run {
-        true => format!("Duplicates that would be removed from {}", list(&args.paths)),
-        false => format!("Duplicates removed from {}", list(&args.paths)),
+    let title = if args.dry_run {
+        format!("Duplicates that would be removed from {}", list(&args.paths))
+    } else {
+        format!("Duplicates removed from {}", list(&args.paths))
     };
     let facts = Facts {
         kind: Kind::Dedup,

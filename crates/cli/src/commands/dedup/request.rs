@@ -90,12 +90,11 @@ impl Request<'_> {
 
     /// Starts the output. Of records in an order of preference, it notes which are kept.
     pub(crate) fn create_kept(&self) -> Result<Kept, Failure> {
-        match self.args.keep.is_ordered() && self.written_targets.writes() {
-            true => {
-                let choices = Choices::create(self.written_targets.resume_file().as_deref())?;
-                Ok(Kept::Choices(Box::new(choices)))
-            }
-            false => Kept::create(&self.written_targets.out),
+        if self.args.keep.is_ordered() && self.written_targets.writes() {
+            let choices = Choices::create(self.written_targets.resume_file().as_deref())?;
+            Ok(Kept::Choices(Box::new(choices)))
+        } else {
+            Kept::create(&self.written_targets.out)
         }
     }
 

@@ -80,12 +80,11 @@ impl FolderState {
                 let line = line.with_context(place)?;
                 let line: Line = serde_json::from_str(&line).with_context(place)?;
                 let content = (line.bytes, line.hash);
-                current = match line.complete {
-                    true => {
-                        complete.insert(line.shard, content);
-                        None
-                    }
-                    false => Some((line.shard, content)),
+                current = if line.complete {
+                    complete.insert(line.shard, content);
+                    None
+                } else {
+                    Some((line.shard, content))
                 };
             }
             Ok(())

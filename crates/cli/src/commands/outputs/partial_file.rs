@@ -340,13 +340,12 @@ impl OutputWriter {
 
     /// Opens standard output, a pipe or a device.
     pub fn stream(path: &Path) -> Result<Self, Failure> {
-        let (stream, name): (Box<dyn Write>, _) = match is_standard_output(path) {
-            true => (Box::new(io::stdout()), "standard output".to_owned()),
-            false => {
-                let name = path.display().to_string();
-                let file = OpenOptions::new().write(true).open(path);
-                (Box::new(file.with_context(|| name.clone())?), name)
-            }
+        let (stream, name): (Box<dyn Write>, _) = if is_standard_output(path) {
+            (Box::new(io::stdout()), "standard output".to_owned())
+        } else {
+            let name = path.display().to_string();
+            let file = OpenOptions::new().write(true).open(path);
+            (Box::new(file.with_context(|| name.clone())?), name)
         };
         Ok(Self::Stream(BufWriter::with_capacity(1 << 16, stream), name))
     }

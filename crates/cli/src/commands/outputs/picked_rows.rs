@@ -60,9 +60,10 @@ impl PickedRows {
     /// The rows, with the metadata of this schema, without what only other rows of the batch have.
     pub(crate) fn select(self, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
         let Self { batch, rows, texts } = self;
-        let rows = match rows.len() == batch.num_rows() {
-            true => (*batch).clone(),
-            false => take_record_batch(&batch, &UInt64Array::from(rows))?,
+        let rows = if rows.len() == batch.num_rows() {
+            (*batch).clone()
+        } else {
+            take_record_batch(&batch, &UInt64Array::from(rows))?
         };
         let mut columns: Vec<ArrayRef> = rows.columns().to_vec();
         if let Some((_, first)) = texts.first() {

@@ -167,10 +167,7 @@ impl<W: Write + Send> Joined<W> {
         }
         self.small_bytes += segment.values();
         let rows: usize = self.small.iter().map(RecordBatch::num_rows).sum();
-        match self.small_bytes >= SMALL_BYTES || rows >= SMALL_ROWS {
-            true => self.flush(),
-            false => Ok(()),
-        }
+        if self.small_bytes >= SMALL_BYTES || rows >= SMALL_ROWS { self.flush() } else { Ok(()) }
     }
 
     /// Writes the rows of small segments.

@@ -46,10 +46,7 @@ impl DistinctValues {
             return Err(ArrowError::SchemaError(format!("{column} is not a dictionary")));
         };
         let added: Vec<&dyn Array> = self.added.iter().map(AsRef::as_ref).collect();
-        let whole = match added.is_empty() {
-            true => new_empty_array(values),
-            false => concat(&added)?,
-        };
+        let whole = if added.is_empty() { new_empty_array(values) } else { concat(&added)? };
         let keys = Box::new(keys_for(keys, whole.len() + spare));
         let kind = DataType::Dictionary(keys, values.clone());
         Ok(WholeDictionary { kind, values: whole, places: self.places.again() })
@@ -72,15 +69,14 @@ impl WholeDictionary {
         self.places.find(column.values());
         let found = self.places.last();
         let keys = column.keys();
-        let own = match found.is_empty() {
-            true => vec![0; keys.len()],
-            false => column.normalized_keys(),
-        };
+        let own = if found.is_empty() { vec![0; keys.len()] } else { column.normalized_keys() };
         let rows = own.into_iter().enumerate();
-        let rows = rows.map(|(row, own)| match keys.is_null(row) {
-            true => None,
-            false => found.get(own).copied().flatten(),
-        });
+        let rows =
+            rows.map(
+                |(row, own)| {
+                    if keys.is_null(row) { None } else { found.get(own).copied().flatten() }
+                },
+            );
         macro_rules! with_keys {
             ($keys:ty) => {
                 with_keys::<$keys>(rows, &self.values)

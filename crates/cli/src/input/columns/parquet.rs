@@ -131,9 +131,10 @@ impl ParquetBatches {
         let names = metadata.schema().fields().iter().map(|field| field.name().as_str());
         let selection = Selection::of(&names.collect::<Vec<_>>(), wanted)?;
         let schema = metadata.parquet_schema();
-        let columns = match wanted.whole_rows {
-            true => ProjectionMask::all(),
-            false => ProjectionMask::roots(schema, selection.read()),
+        let columns = if wanted.whole_rows {
+            ProjectionMask::all()
+        } else {
+            ProjectionMask::roots(schema, selection.read())
         };
         let schema = metadata.schema().clone();
         let (ready, open) = (VecDeque::new(), None);

@@ -390,10 +390,7 @@ pub(crate) fn percent(share: f64) -> String {
 
 /// A similarity with four digits. Only equal sets have 1.
 fn four_digits(similarity: f64) -> String {
-    match similarity < 1.0 {
-        true => format!("{:.4}", similarity.min(0.9999)),
-        false => "1.0000".to_owned(),
-    }
+    if similarity < 1.0 { format!("{:.4}", similarity.min(0.9999)) } else { "1.0000".to_owned() }
 }
 
 #[cfg(test)]

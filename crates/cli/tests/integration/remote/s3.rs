@@ -73,9 +73,10 @@ impl S3 {
 
     /// An object, read without the code under test; `None` if there is none.
     pub fn object(&self, key: &str) -> Option<Vec<u8>> {
-        match self.keeps_files {
-            true => std::fs::read(self.folder.path().join(BUCKET).join(key)).ok(),
-            false => self.request("GET", key),
+        if self.keeps_files {
+            std::fs::read(self.folder.path().join(BUCKET).join(key)).ok()
+        } else {
+            self.request("GET", key)
         }
     }
 

@@ -63,9 +63,10 @@ impl DrawnAxis {
 
     /// The value at a position.
     pub(super) fn at(&self, place: f64) -> f64 {
-        match self.log {
-            true => self.from * (self.to / self.from).powf(place),
-            false => self.from + place * (self.to - self.from),
+        if self.log {
+            self.from * (self.to / self.from).powf(place)
+        } else {
+            self.from + place * (self.to - self.from)
         }
     }
 

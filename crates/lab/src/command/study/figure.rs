@@ -117,12 +117,11 @@ fn draw_panel(panel: &Panel, area: &Area<'_>, names: &[&str]) -> anyhow::Result<
     let dots = panel.series.iter().filter(|series| series.kind == SeriesKind::Dots).count();
     let mut dot = 0;
     for series in &panel.series {
-        let shift = match named && series.kind == SeriesKind::Dots {
-            true => {
-                dot += 1;
-                (f64::from(dot) - (dots as f64 + 1.0) / 2.0) * f64::min(0.14, 0.8 / dots as f64)
-            }
-            false => 0.0,
+        let shift = if named && series.kind == SeriesKind::Dots {
+            dot += 1;
+            (f64::from(dot) - (dots as f64 + 1.0) / 2.0) * f64::min(0.14, 0.8 / dots as f64)
+        } else {
+            0.0
         };
         draw_series(&mut chart, series, shift, color(names, series))?;
     }

@@ -60,9 +60,10 @@ fn row(
     multisets: bool,
     universe: u64,
 ) -> Result<ChanceRow> {
-    let overlap = match multisets {
-        true => Overlap::of_multisets(&a.occurrences, &b.occurrences),
-        false => Overlap::of_sets(&a.distinct, &b.distinct),
+    let overlap = if multisets {
+        Overlap::of_multisets(&a.occurrences, &b.occurrences)
+    } else {
+        Overlap::of_sets(&a.distinct, &b.distinct)
     };
     let (a, b) = (overlap.a, overlap.b);
     let papers = RandomSubsets::new(a, b, a + b)?.tail_log10(overlap.shared);

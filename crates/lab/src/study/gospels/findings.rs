@@ -74,10 +74,8 @@ fn exact(all: &[MeasuredTranslation]) -> Finding {
             }
         }
     }
-    let seen = match others.is_empty() {
-        true => format!("all {compared} values agree"),
-        false => others.join("; "),
-    };
+    let seen =
+        if others.is_empty() { format!("all {compared} values agree") } else { others.join("; ") };
     let expected = "exact similarities agree to four decimals with those of another program";
     Finding::new(expected, others.is_empty(), seen)
 }

@@ -25,9 +25,10 @@ fn worst_falls(results: &Results, prime: usize) -> Finding {
     let of_prime: Vec<&WorstSet> = results.worst.iter().filter(|set| set.prime == prime).collect();
     let each = of_prime.iter().map(|set| {
         let keys = set.set.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-        match set.bias < EXACT {
-            true => format!("none at K = {}", set.independence),
-            false => format!("{:.4} at K = {} ({{{keys}}})", set.bias, set.independence),
+        if set.bias < EXACT {
+            format!("none at K = {}", set.independence)
+        } else {
+            format!("{:.4} at K = {} ({{{keys}}})", set.bias, set.independence)
         }
     });
     Finding::new(

@@ -240,15 +240,16 @@ fn findings(all: &[SimulatedMoments], settings: &LawSettings) -> Result<Vec<Find
     };
     let Some(example) = near(0.8) else { return Ok(Vec::new()) };
     let (j, large) = (example.similarity, k >= LARGE);
-    let (of_means, of_variances) = match large {
-        true => (
+    let (of_means, of_variances) = if large {
+        (
             "RUM on stacked rows estimates J; applied to hashes of values it estimates J/(2 - J)",
             "RUM's variance is (1 + J)²/2 times minhash's",
-        ),
-        false => (
+        )
+    } else {
+        (
             "RUM's mean is that of its law, on stacked rows and applied to hashes of values",
             "the ratio of RUM's variance to that of minhash is that of their laws",
-        ),
+        )
     };
     Ok(vec![
         Finding::new(

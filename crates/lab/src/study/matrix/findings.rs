@@ -31,9 +31,10 @@ fn printed_cells(sources: &[&SourceMatrix]) -> Finding {
     Finding::new(
         "every cell of the sources' matrices is as printed",
         others.is_empty() && cells > 0,
-        match others.is_empty() {
-            true => format!("all {cells} cells of {matrices} matrices"),
-            false => others.join("; "),
+        if others.is_empty() {
+            format!("all {cells} cells of {matrices} matrices")
+        } else {
+            others.join("; ")
         },
     )
 }

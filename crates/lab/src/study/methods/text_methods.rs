@@ -196,9 +196,10 @@ fn samples(
     rows.extend(repeated("sample-coordinated", of, settings.runs, context, |seed| {
         let similarity = Sampling::coordinated(share, 1)?.similarity(a, b, seed).mean;
         let bytes = (8.0 * share * (a.len() + b.len()) as f64).round() as u64;
-        let (low, high) = match share < 1.0 && overlap.a > 0 && overlap.b > 0 {
-            true => of_part(similarity, share, union, z),
-            false => (similarity, similarity),
+        let (low, high) = if share < 1.0 && overlap.a > 0 && overlap.b > 0 {
+            of_part(similarity, share, union, z)
+        } else {
+            (similarity, similarity)
         };
         Ok(RunOutcome::new(bytes, vec![(Measure::Jaccard, Estimate { similarity, low, high })]))
     })?);

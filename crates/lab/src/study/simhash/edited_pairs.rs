@@ -57,9 +57,10 @@ impl EditedPairs {
             let words = (1 + random.next() % PASSAGE) as usize;
             let (kept, after) = rest.split_at(words.min(rest.len()));
             rest = after;
-            match share(random) < replaced {
-                true => second.extend(passage(&self.words, random, kept.len())),
-                false => second.extend(kept),
+            if share(random) < replaced {
+                second.extend(passage(&self.words, random, kept.len()));
+            } else {
+                second.extend(kept);
             }
         }
         self.pair(first.iter(), second.into_iter())

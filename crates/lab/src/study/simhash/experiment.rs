@@ -68,9 +68,10 @@ fn add_tables(report: &mut Report, seed: u64) -> Result<()> {
         // A curve is the theory of its dots.
         let is_theory = series.kind == SeriesKind::Line;
         for point in &series.points {
-            let (mean, theory) = match is_theory {
-                true => (Cell::Empty, point.y.into()),
-                false => (point.y.into(), Cell::Empty),
+            let (mean, theory) = if is_theory {
+                (Cell::Empty, point.y.into())
+            } else {
+                (point.y.into(), Cell::Empty)
             };
             let (name, x) = (series.name.as_str().into(), point.x.into());
             report.data.push(vec![what.into(), name, x, mean, Cell::Empty, theory]);
