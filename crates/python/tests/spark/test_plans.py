@@ -7,10 +7,12 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+from pyspark.sql import SparkSession  # noqa: E402
 from pyspark.sql import functions as F  # noqa: E402
 
 import twindex  # noqa: E402
 import twindex.spark  # noqa: E402
+from twindex.spark._run import Run  # noqa: E402
 
 BASE = "the quick brown fox jumps over the lazy dog and runs away from the wolf in the deep forest "
 OTHER = "something else entirely, a sentence about ferries and boats on a lake"
@@ -52,6 +54,15 @@ def test_columns_have_any_names(table: Any, tmp_path: Path) -> None:
     assert twindex.spark.against(df, path, **names).count() == 0
     with pytest.raises(ValueError, match="a file in a folder of the driver"):
         twindex.spark.build(df, tmp_path / "none" / "i.twx", **names)
+
+
+def test_stages_are_read_from_a_folder_of_any_name(
+    spark: SparkSession, table: Any, tmp_path: Path
+) -> None:
+    df = table(ROWS, 2)
+    for name in ("a[b]", "{c,d}", "e*", "f?", "g\\h", "i=1"):
+        run = Run(spark, twindex.Settings(), str(tmp_path / name))
+        assert sorted(ids(run.store("rows", df))) == ["a", "b", "c", "d"]
 
 
 def test_copies_have_the_interval_of_an_index(table: Any, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import re
 import shutil
 import tempfile
 import uuid
@@ -56,7 +57,13 @@ class Run:
             writer.parquet(self.path(name))
         finally:
             self._describe(before)
-        return self.spark.read.schema(frame.schema).parquet(self.path(name))
+        return self.stored(name, frame.schema)
+
+    def stored(self, name: str, schema: str | StructType) -> DataFrame:
+        """A stage as it was written."""
+        # Spark takes the paths that it reads for patterns.
+        path = re.sub(r"([][{}*?\\])", r"\\\1", self.path(name))
+        return self.spark.read.schema(schema).parquet(path)
 
     def by_key(self, frame: DataFrame, key: str, size: int, *then: str) -> DataFrame:
         """Brings rows of `size` bytes together by their keys, in the order of these, and then of

@@ -157,7 +157,7 @@ def _find_copies(run: Run, sketches: DataFrame, rows: int) -> tuple[Slices, int]
     frame = run.by_key(frame, "key", rows * 40, "first")
     slices = run.sliced("copies", frame.mapInArrow(_copies, "doc bigint, first bigint"))
     # Repeated ids are counted under the document -1.
-    count = run.spark.read.schema("first bigint, p bigint").parquet(run.path("copies"))
+    count = run.stored("copies", "first bigint, p bigint")
     repeated = count.where("p = -1").agg(F.sum("first")).collect()[0][0]
     return slices, repeated or 0
 
@@ -175,5 +175,4 @@ def _copies(batches: Batches) -> Batches:
 
 def copies_of(run: Run) -> DataFrame:
     """The documents that have copies, with the first of these: `doc`, `first`."""
-    frame = run.spark.read.schema("doc bigint, first bigint, p bigint").parquet(run.path("copies"))
-    return frame.where("p >= 0").drop("p")
+    return run.stored("copies", "doc bigint, first bigint, p bigint").where("p >= 0").drop("p")
