@@ -29,6 +29,11 @@ def this_partition() -> int:
     return int(context.partitionId())
 
 
+def local_folder() -> str | None:
+    """A folder of this executor that Spark deletes when the executor ends, however a task ends."""
+    return os.environ.get("SPARK_LOCAL_DIRS", "").partition(",")[0] or None
+
+
 def gathered(batches: Batches, rows: int, most_bytes: int = 64 << 20) -> Iterator[pa.Table]:
     """Batches joined to tables of about so many rows."""
     held: list[pa.RecordBatch] = []

@@ -1,8 +1,13 @@
 """Rows against an index that is there: each executor has a copy of it."""
 
+import fcntl
 import os
+import shutil
 import uuid
+from contextlib import ExitStack
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,8 +18,8 @@ from pyspark.sql.types import StructType
 import twindex
 from twindex.kernel.sketching import problems, readable
 from twindex.spark._answers import ANNOTATIONS
-from twindex.spark._batches import Batches, Step, one_thread
-from twindex.spark._run import check_columns, map_batches, temporary_folder
+from twindex.spark._batches import Batches, Step, local_folder, one_thread
+from twindex.spark._run import check_columns, map_batches
 
 
 def against(
@@ -41,15 +46,10 @@ def against(
     rows that are no documents, and leaves them out.
     """
     check_columns(df, id, text, added=ANNOTATIONS if annotate else ())
-    name = f"twindex-{uuid.uuid4().hex[:12]}.twx"
-    # Executors fetch it when they need it.
-    copy = os.path.join(temporary_folder(), name)
-    if isinstance(index, twindex.Reader):
-        index.backup(copy)
-    else:
-        with twindex.open(index, "r") as opened:
-            opened.backup(copy)
-    df.sparkSession.sparkContext.addFile(copy)
+    with ExitStack() as stack:
+        if not isinstance(index, twindex.Reader):
+            index = stack.enter_context(twindex.open(index, "r"))
+        name = _sent(df.sparkSession.sparkContext, index)
     types = StructType(list(df.schema))
     if annotate:
         for added, kind in ANNOTATIONS.items():
@@ -57,10 +57,54 @@ def against(
     return map_batches(df, _against(name, id, text, threshold, annotate), types)
 
 
+_copies: dict[tuple[Any, ...], str] = {}
+"""The names of the copies that were made, by the state of the index."""
+
+
+def _sent(context: Any, index: twindex.Reader) -> str:
+    """The name of a copy of an index, which executors fetch when they need it. Calls with the same
+    state of an index share one."""
+    file = os.stat(index.path)
+    state = (context.applicationId, file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns,
+             index.commit_number)  # fmt: skip
+    if state in _copies:
+        return _copies[state]
+    name = f"twindex-{uuid.uuid4().hex[:12]}.twx"
+    # Spark deletes this folder when the session ends.
+    copy = Path(SparkFiles.getRootDirectory(), name)
+    try:
+        index.backup(copy)
+        context.addFile(str(copy))
+    except BaseException:
+        copy.unlink(missing_ok=True)
+        raise
+    return _copies.setdefault(state, name)
+
+
 @lru_cache(maxsize=4)
-def _opened(path: str) -> twindex.Reader:
-    """The copy of this process, open as long as the process lives."""
-    return twindex.open(path, "r")
+def _opened(name: str) -> twindex.Reader:
+    """The copy of this executor, open as long as this process lives."""
+    return twindex.open(_moved(os.path.abspath(SparkFiles.get(name))), "r")
+
+
+def _moved(fetched: str) -> str:
+    """What an executor has fetched to its working folder goes to one that is deleted when it ends.
+    A standalone cluster keeps working folders."""
+    folder = local_folder()
+    if folder is None or os.path.dirname(fetched) != os.getcwd():
+        return fetched
+    copy = os.path.join(folder, os.path.basename(fetched))
+    with open(f"{copy}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(copy):
+            try:
+                os.rename(fetched, copy)
+            except OSError:
+                # It is on another file system.
+                shutil.copyfile(fetched, f"{copy}.part")
+                os.rename(f"{copy}.part", copy)
+                os.remove(fetched)
+    return copy
 
 
 def _best(index: twindex.Reader, text: str | None, threshold: float | None) -> twindex.Match | None:
@@ -72,7 +116,7 @@ def _best(index: twindex.Reader, text: str | None, threshold: float | None) -> t
 def _against(name: str, id: str | None, text: str, threshold: float | None, annotate: bool) -> Step:
     def step(batches: Batches) -> Batches:
         one_thread()
-        index = _opened(SparkFiles.get(name))
+        index = _opened(name)
         for batch in batches:
             texts, invalid = readable(batch.column(text))
             why = problems(None if id is None else batch.column(id), invalid)

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 
 import twindex
 from twindex.kernel.sketching import as_ids, problems, readable
-from twindex.spark._batches import Batches, Step, one_thread, this_partition
+from twindex.spark._batches import Batches, Step, local_folder, one_thread, this_partition
 from twindex.spark._files import storage
 from twindex.spark._run import Run, check_columns, narrowed
 
@@ -108,7 +108,7 @@ def _shard(folder: str, settings: twindex.Settings, id: str, text: str, on_confl
         partition, rows, counts = this_partition(), 0, Counter[str]()
         # An attempt that was given up may still be writing.
         name = f"{partition}-{context.taskAttemptId()}.twx"
-        with tempfile.TemporaryDirectory(prefix="twindex-spark-") as near:
+        with tempfile.TemporaryDirectory(prefix="twindex-spark-", dir=local_folder()) as near:
             path = os.path.join(near, "shard.twx")
             with twindex.open(path, **settings.to_dict()) as index:
                 for batch in batches:
