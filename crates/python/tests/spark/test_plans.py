@@ -1,5 +1,7 @@
 """Results in any plan, and columns of any names."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,18 @@ from twindex.spark._run import Run  # noqa: E402
 BASE = "the quick brown fox jumps over the lazy dog and runs away from the wolf in the deep forest "
 OTHER = "something else entirely, a sentence about ferries and boats on a lake"
 ROWS = [("a", BASE + "1"), ("b", BASE + "2"), ("c", BASE + "3"), ("d", OTHER)]
+
+
+@contextmanager
+def settings(spark: SparkSession, values: dict[str, str]) -> Iterator[None]:
+    """Settings of Spark for a while."""
+    for name, value in values.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name in values:
+            spark.conf.unset(name)
 
 
 def ids(df: Any) -> list[str]:
@@ -54,6 +68,18 @@ def test_columns_have_any_names(table: Any, tmp_path: Path) -> None:
     assert twindex.spark.against(df, path, **names).count() == 0
     with pytest.raises(ValueError, match="a file in a folder of the driver"):
         twindex.spark.build(df, tmp_path / "none" / "i.twx", **names)
+
+
+def test_rows_that_are_divided_otherwise_fail_the_job(spark: SparkSession, table: Any) -> None:
+    rows = [(f"{at}", f"{text} {at % 3}") for at, (_, text) in enumerate(ROWS * 10)]
+    grouped = table(rows, 2).groupBy("id").agg(F.first("text").alias("text"))
+    setting = "spark.sql.adaptive.coalescePartitions.enabled"
+    with settings(spark, {setting: "false"}):
+        kept = twindex.spark.dedup(grouped)
+        assert kept.count() == 2
+    with settings(spark, {setting: "true"}):
+        with pytest.raises(Exception, match="moved to other partitions"):
+            kept.collect()
 
 
 def test_stages_are_read_from_a_folder_of_any_name(

@@ -68,7 +68,7 @@ def dedup(
     decided = Decided(run, made)
     found = verdicts(run, made, duplicates(run, decided, most_similar=True))
     _tell(made, report)
-    return judged(df, found, id, text, annotate=annotate)
+    return judged(df, found, made.tallies, id, text, annotate=annotate)
 
 
 def pairs(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -16,7 +17,7 @@ from twindex.spark._batches import Batches, Step, one_thread
 from twindex.spark._deciding import Decided
 from twindex.spark._files import Slices
 from twindex.spark._run import Run, map_batches
-from twindex.spark._sketches import Sketched, copies_of
+from twindex.spark._sketches import TALLY_SHIFT, Sketched, Tallies, copies_of
 
 
 def duplicates(run: Run, decided: Decided, *, most_similar: bool) -> DataFrame:
@@ -78,7 +79,9 @@ _PARTITION = "twindex_partition"
 """The column of the partition of each row."""
 
 
-def judged(df: DataFrame, found: Slices, id: str | None, text: str, *, annotate: bool) -> DataFrame:
+def judged(
+    df: DataFrame, found: Slices, tallies: Tallies, id: str | None, text: str, *, annotate: bool
+) -> DataFrame:
     """The rows that are kept; or all rows, with what they are duplicates of."""
     types = StructType(list(df.schema))
     if annotate:
@@ -87,10 +90,12 @@ def judged(df: DataFrame, found: Slices, id: str | None, text: str, *, annotate:
     # A task may have rows of several partitions, or a number of its own: a plan may go on with the
     # result in other partitions.
     df = df.withColumn(_PARTITION, F.spark_partition_id())
-    return map_batches(df, _judge(found, id, text, annotate), types)
+    return map_batches(df, _judge(found, tallies, id, text, annotate), types)
 
 
-def _judge(found: Slices, id: str | None, text: str, annotate: bool) -> Step:
+def _judge(
+    found: Slices, tallies: Tallies, id: str | None, text: str, annotate: bool
+) -> Step:
     def step(batches: Batches) -> Batches:
         one_thread()
         verdicts: Verdicts | None = None
@@ -98,11 +103,16 @@ def _judge(found: Slices, id: str | None, text: str, annotate: bool) -> Step:
             if verdicts is None or verdicts.partition != partition:
                 if verdicts is not None:
                     verdicts.end()
-                verdicts = Verdicts(found.of(partition), partition)
+                tally = tallies.get(partition, (0, 0))
+                verdicts = Verdicts(found.of(partition), partition, tally)
             texts, invalid = readable(batch.column(text))
             why = problems(None if id is None else batch.column(id), invalid)
             ids = None if id is None else readable(as_ids(batch.column(id)))[0]
-            verdict = verdicts.of_next(checks(ids, texts.fill_null("")))
+            texts = texts.fill_null("")
+            if why.null_count < len(why):
+                # As they were sketched.
+                texts = pc.if_else(why.is_null(), texts, "")
+            verdict = verdicts.of_next(checks(ids, texts))
             if annotate:
                 more = [*verdicts.told(verdict), why]
                 names = [*batch.schema.names, *ANNOTATIONS]
@@ -134,8 +144,9 @@ class Verdicts:
     ids and texts stand for each other.
     """
 
-    def __init__(self, table: pa.Table | None, partition: int) -> None:
+    def __init__(self, table: pa.Table | None, partition: int, tally: tuple[int, int]) -> None:
         self.partition = partition
+        self._tally, self._sum = tally, 0
         if table is None:
             empty = {"position": pa.int64(), "check": pa.int64(), "duplicate_of": pa.string(),
                      "similarity": pa.float64(), "kept_here": pa.bool_()}  # fmt: skip
@@ -157,6 +168,7 @@ class Verdicts:
         first, last = np.searchsorted(self._places, [self._row, self._row + len(of_rows)])
         at = self._places[first:last] - self._row
         self._row += len(of_rows)
+        self._sum += int((of_rows >> TALLY_SHIFT).sum())
         found = np.full(len(of_rows), -1)
         known = are_among(of_rows, self._known)
         expected = of_rows[at] == self._checks[first:last]
@@ -198,13 +210,14 @@ class Verdicts:
         return [self._table.column(name).take(places).combine_chunks() for name in names]
 
     def end(self) -> None:
-        """Makes sure that all rows were found again."""
-        if not self._met.all():
+        """Makes sure that the rows are those that were judged."""
+        if not self._met.all() or (self._row, self._sum) != self._tally:
             raise RuntimeError(_CHANGED)
 
 
 _CHANGED = (
     "the rows are others than those that were judged, or moved to other partitions, when they were "
-    "read again: write them to a table first, and deduplicate that. (Spark also divides files "
-    "otherwise when cores come or go, unless spark.sql.files.minPartitionNum is set.)"
+    "read again: write them to a table first, and deduplicate that. (Adaptive execution may divide "
+    "joined, grouped and sorted rows otherwise each time. Spark also divides files otherwise when "
+    "cores come or go, unless spark.sql.files.minPartitionNum is set.)"
 )

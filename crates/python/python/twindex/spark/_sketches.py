@@ -10,7 +10,7 @@ from pyspark.sql.types import StructType
 
 import twindex
 from twindex import kernel
-from twindex.kernel.numbering import first_of
+from twindex.kernel.numbering import ROW_BITS, first_of
 from twindex.spark._batches import (
     Batches,
     Step,
@@ -34,6 +34,13 @@ _TYPES = (
     "problem string"
 )
 
+Tallies = dict[int, tuple[int, int]]
+"""For each partition of the input, the number of its rows, and the sum of the leading bits of their
+hashes: whether the rows are still the same when they are read again."""
+
+TALLY_SHIFT = 31
+"""The bits of a hash that are left out of a tally, so that sums fit into 64 bits."""
+
 ENTRIES = "key int, first bigint, blob binary"
 """`kernel.ENTRIES` as Spark writes it."""
 
@@ -46,6 +53,7 @@ class Sketched:
     files: Sketches
     copies: Slices
     counts: dict[str, int]
+    tallies: Tallies
 
     @property
     def ranges(self) -> int:
@@ -71,9 +79,9 @@ def sketched(run: Run, df: DataFrame, id: str | None, text: str, order: Column |
         frame = run.store("sketches", frame.mapInArrow(_number, types))
     columns = ("signature", "text") if run.settings.store_text else ("signature",)
     files = Sketches.written(run.path("sketches"), frame, columns)
-    counts = _counts(frame)
+    counts, tallies = _counts(frame)
     copies, counts["repeated ids"] = _find_copies(run, frame, counts["rows"])
-    return Sketched(frame, files, copies, counts)
+    return Sketched(frame, files, copies, counts, tallies)
 
 
 def signatures(df: DataFrame, settings: twindex.Settings, id: str | None, text: str) -> DataFrame:
@@ -122,19 +130,24 @@ def _number(batches: Batches) -> Batches:
         yield pa.RecordBatch.from_arrays([docs, *batch.columns], ["doc", *batch.schema.names])
 
 
-def _counts(frame: DataFrame) -> dict[str, int]:
-    """The numbers of rows, of empty documents, and of rows with each problem."""
-    found = frame.groupBy("problem").agg(
-        F.count("*").alias("rows"), F.sum(F.col("empty").cast("long")).alias("empty")
+def _counts(frame: DataFrame) -> tuple[dict[str, int], Tallies]:
+    """The numbers of rows, of empty documents, and of rows with each problem; and the tallies of
+    the partitions of the input."""
+    found = frame.groupBy(F.shiftright("position", ROW_BITS).alias("p"), "problem").agg(
+        F.count("*").alias("rows"),
+        F.sum(F.col("empty").cast("long")).alias("empty"),
+        F.sum(F.shiftright("check", TALLY_SHIFT)).alias("sum"),
     )
-    counts = {"rows": 0, "empty": 0}
+    counts, tallies = {"rows": 0, "empty": 0}, Tallies()
     for row in found.collect():
+        rows, total = tallies.get(row["p"], (0, 0))
+        tallies[row["p"]] = (rows + row["rows"], total + row["sum"])
         counts["rows"] += row["rows"]
         if row["problem"] is None:
             counts["empty"] += row["empty"]
         else:
-            counts[row["problem"]] = row["rows"]
-    return counts
+            counts[row["problem"]] = counts.get(row["problem"], 0) + row["rows"]
+    return counts, tallies
 
 
 def _ranges(rows: int) -> int:
