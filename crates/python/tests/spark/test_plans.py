@@ -54,11 +54,12 @@ def test_a_result_goes_on_in_other_partitions(table: Any) -> None:
 
 def test_columns_have_any_names(table: Any, tmp_path: Path) -> None:
     wide = table(ROWS, 2).withColumns({"m": F.lit("en"), "n": F.lit(1), "o": F.lit("")})
-    df = wide.toDF("i`d", "te.xt", "meta.lang", "ID", "TE.XT")
+    wide = wide.withColumns({"p": F.lit(1), "q": F.lit(2)})
+    df = wide.toDF("i`d", "te.xt", "meta.lang", "ID", "TE.XT", "twindex_partition", "twindex_order")
     names = {"id": "i`d", "text": "te.xt"}
     kept = twindex.spark.dedup(df, **names)
     assert kept.columns == df.columns
-    assert [row[0] for row in kept.collect()] == ["a", "d"]
+    assert [(row[0], *row[5:]) for row in kept.collect()] == [("a", 1, 2), ("d", 1, 2)]
     assert twindex.spark.pairs(df, **names).count() == 3
     assert twindex.spark.clusters(df, **names).count() == 3
     assert twindex.spark.sketch(df, **names).count() == 4

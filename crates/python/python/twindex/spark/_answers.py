@@ -75,9 +75,6 @@ def verdicts(run: Run, made: Sketched, found: DataFrame) -> Slices:
 ANNOTATIONS = {"duplicate_of": "string", "similarity": "double", "problem": "string"}
 """The columns that tell of a row, with their types."""
 
-_PARTITION = "twindex_partition"
-"""The column of the partition of each row."""
-
 
 def judged(
     df: DataFrame, found: Slices, tallies: Tallies, id: str | None, text: str, *, annotate: bool
@@ -89,7 +86,7 @@ def judged(
             types.add(name, kind)
     # A task may have rows of several partitions, or a number of its own: a plan may go on with the
     # result in other partitions.
-    df = df.withColumn(_PARTITION, F.spark_partition_id())
+    df = df.select("*", F.spark_partition_id())
     return map_batches(df, _judge(found, tallies, id, text, annotate), types)
 
 
@@ -126,10 +123,10 @@ def _judge(
 
 
 def _of_partitions(batches: Batches) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The rows of each partition in turn, with its number."""
+    """The rows of each partition in turn, with its number, which the last column tells."""
     for batch in batches:
-        partitions = numbers(batch.column(_PARTITION))
-        batch = batch.drop_columns([_PARTITION])
+        partitions = numbers(batch.columns[-1])
+        batch = batch.select(range(batch.num_columns - 1))
         cuts = (np.flatnonzero(np.diff(partitions)) + 1).tolist()
         for first, last in zip([0, *cuts], [*cuts, len(partitions)], strict=True):
             if first < last:

@@ -17,6 +17,7 @@ from pyspark.sql.types import (
     LongType,
     ShortType,
     StringType,
+    StructField,
     StructType,
 )
 
@@ -147,24 +148,35 @@ ORDER = "twindex_order"
 def narrowed(df: DataFrame, id: str | None, text: str, order: Column | None = None) -> DataFrame:
     """The columns of ids and texts, as `id` and `text`, and that of the order. They are taken by
     their places, so their names may hold anything."""
-    if order is not None:
-        df = df.withColumn(ORDER, order)
     names = df.columns
-    wanted = {"id": id, "text": text, ORDER: None if order is None else ORDER}
-    chosen = ((new, name) for new, name in wanted.items() if name is not None)
-    columns = [F.col(f"c{names.index(name)}").alias(new) for new, name in chosen]
-    return _by_places(df).select(*columns)
+    wanted = {"id": id, "text": text}
+    places = {new: names.index(name) for new, name in wanted.items() if name is not None}
+    if order is not None:
+        df, places[ORDER] = df.select("*", order), len(names)
+    return _by_places(df).select(*(F.col(f"c{place}").alias(new) for new, place in places.items()))
 
 
 def map_batches(df: DataFrame, step: Step, types: StructType) -> DataFrame:
-    """What `mapInArrow` does, for columns of any names."""
+    """What `mapInArrow` does, for columns of any names, which may be equal."""
     names = df.columns
+    places = _places(len(types))
 
     def with_names(batches: Batches) -> Batches:
-        return step(batch.rename_columns(names) for batch in batches)
+        for batch in step(batch.rename_columns(names) for batch in batches):
+            yield batch.rename_columns(places)
 
-    return _by_places(df).mapInArrow(with_names, types)
+    by_places = StructType(
+        [
+            StructField(place, field.dataType, field.nullable, field.metadata)
+            for place, field in zip(places, types, strict=True)
+        ]
+    )
+    return _by_places(df).mapInArrow(with_names, by_places).toDF(*types.names)
 
 
 def _by_places(df: DataFrame) -> DataFrame:
-    return df.toDF(*(f"c{place}" for place in range(len(df.columns))))
+    return df.toDF(*_places(len(df.columns)))
+
+
+def _places(count: int) -> list[str]:
+    return [f"c{place}" for place in range(count)]
