@@ -71,6 +71,12 @@ def test_columns_have_any_names(table: Any, tmp_path: Path) -> None:
         twindex.spark.build(df, tmp_path / "none" / "i.twx", **names)
 
 
+def test_rows_may_be_part_of_the_plan(spark: SparkSession) -> None:
+    values = ", ".join(f"('{id}', '{text}')" for id, text in ROWS)
+    df = spark.sql(f"select col1 as id, col2 as text from values {values}")
+    assert ids(twindex.spark.dedup(df)) == ["a", "d"]
+
+
 def test_rows_that_are_divided_otherwise_fail_the_job(spark: SparkSession, table: Any) -> None:
     rows = [(f"{at}", f"{text} {at % 3}") for at, (_, text) in enumerate(ROWS * 10)]
     grouped = table(rows, 2).groupBy("id").agg(F.first("text").alias("text"))

@@ -86,7 +86,9 @@ def judged(
             types.add(name, kind)
     # A task may have rows of several partitions, or a number of its own: a plan may go on with the
     # result in other partitions.
-    df = df.select("*", F.spark_partition_id())
+    # Of rows that are part of the plan, Spark tells while it plans that all are of partition 0,
+    # unless they have to be exploded first.
+    df = df.select("*", F.explode(F.array(F.lit(0)))).select("*", F.spark_partition_id())
     return map_batches(df, _judge(found, tallies, id, text, annotate), types)
 
 
@@ -123,10 +125,10 @@ def _judge(
 
 
 def _of_partitions(batches: Batches) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The rows of each partition in turn, with its number, which the last column tells."""
+    """The rows of each partition in turn, with its number. The last columns are those that `judged` adds."""
     for batch in batches:
         partitions = numbers(batch.columns[-1])
-        batch = batch.select(range(batch.num_columns - 1))
+        batch = batch.select(range(batch.num_columns - 2))
         cuts = (np.flatnonzero(np.diff(partitions)) + 1).tolist()
         for first, last in zip([0, *cuts], [*cuts, len(partitions)], strict=True):
             if first < last:
