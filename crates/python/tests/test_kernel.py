@@ -323,6 +323,26 @@ def test_a_key_takes_no_more_memory_than_some_entries(what: str) -> None:
     assert peak(40) < 1.2 * peak(10)
 
 
+def test_long_texts_travel_in_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("twindex.kernel.pairs._TEXT_BYTES", 10_000)
+    lengths = [random.Random(at).choice([10, 2_000, 30_000]) for at in range(300)]
+
+    def lookup(docs: Docs) -> pa.Table:
+        texts = pa.array(["x" * lengths[doc] for doc in docs], pa.string())
+        return pa.table({"signature": pa.array([b"\0" * 8] * len(docs)), "text": texts})
+
+    docs = np.arange(300, dtype=np.uint64)
+    others = docs + np.uint64(first_of(1))
+    batches = list(kernel.travellers([pack(docs, others)], lookup))
+    sent = [row for batch in batches for row in batch.to_pylist()]
+    assert [(row["doc"], len(row["text"]), row["others"]) for row in sent] == [
+        (doc, lengths[doc], [doc]) for doc in range(300)
+    ]
+    sizes = [[len(text) for text in batch.column("text").to_pylist()] for batch in batches]
+    assert all(len(of_batch) == 1 or sum(of_batch) <= 10_000 for of_batch in sizes)
+    assert any(len(of_batch) > 1 for of_batch in sizes)
+
+
 def test_large_products_travel_as_squares() -> None:
     out = kernel.Meetings()
     docs = np.arange(3000, dtype=np.uint64)

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import twindex
 from twindex import _twindex
@@ -30,6 +31,10 @@ TRAVELLERS = pa.schema(
 
 _TRAVELLERS, _OTHERS = 10_000, 4096
 """The travellers of a batch, and the documents that one is compared with, at most."""
+
+_TEXT_BYTES, _FIRST_TEXTS = 64 << 20, 500
+"""The bytes of the texts of a batch, unless a single text has more, and the travellers of the first
+batch with texts: how long they are is known after it."""
 
 SIMILAR = pa.schema(
     [
@@ -58,16 +63,22 @@ def travellers(blobs: Iterable[bytes], lookup: Lookup) -> Iterator[pa.RecordBatc
     starts = np.flatnonzero(since % _OTHERS == 0)
     ends = np.append(starts[1:], len(a))
     places = (b - first_of_part(parts)).astype(np.int32)
-    for at in range(0, len(starts), _TRAVELLERS):
-        firsts = starts[at : at + _TRAVELLERS]
+    at, count = 0, _FIRST_TEXTS
+    while at < len(starts):
+        firsts = starts[at : at + count]
         docs, of_docs = np.unique(a[firsts], return_inverse=True)
         found = lookup(docs)
         signatures = rows_of(found.column("signature").combine_chunks())
-        texts = pa.nulls(len(firsts), pa.large_string())
+        texts, count = pa.nulls(len(firsts), pa.large_string()), _TRAVELLERS
         if "text" in found.column_names:
             given = found.column("text").cast(pa.large_string()).combine_chunks()
+            sizes = np.cumsum(numbers(pc.binary_length(given))[of_docs])
+            fit = max(1, int(np.searchsorted(sizes, _TEXT_BYTES, "right")))
+            count = min(_TRAVELLERS, max(1, _TEXT_BYTES * len(sizes) // max(1, int(sizes[-1]))))
+            firsts, of_docs = firsts[:fit], of_docs[:fit]
             texts = given.take(pa.array(of_docs))
-        last = int(ends[at : at + _TRAVELLERS][-1])
+        last = int(ends[at + len(firsts) - 1])
+        at += len(firsts)
         columns = [
             pa.array(parts[firsts]),
             pa.array(a[firsts]),
