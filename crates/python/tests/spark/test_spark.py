@@ -244,6 +244,10 @@ def test_mistakes_are_told(table: Any, tmp_path: Path) -> None:
     again = df.withColumn("problem", F.lit("none"))
     with pytest.raises(ValueError, match="adds the column 'problem', which is there already"):
         twindex.spark.dedup(again, annotate=True)
+    months = df.withColumn("months", F.expr("interval '1' month"))
+    with pytest.raises(NotImplementedError, match="YearMonthIntervalType"):
+        twindex.spark.dedup(months, work=f"file://{tmp_path}/work")
+    assert not (tmp_path / "work").exists()
     with pytest.raises(ValueError, match="linkage='single'"):
         twindex.spark.clusters(df, linkage="single")  # type: ignore[arg-type]
 

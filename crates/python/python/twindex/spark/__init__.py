@@ -22,6 +22,7 @@ from pyspark.sql import functions as F
 import twindex
 from twindex.spark._answers import ANNOTATIONS, duplicates, judged, named, verdicts
 from twindex.spark._deciding import Decided, all_similar, connected
+from twindex.spark._files import Slices
 from twindex.spark._incremental import against
 from twindex.spark._run import Run, check_columns, quoted
 from twindex.spark._shards import build
@@ -64,6 +65,8 @@ def dedup(
     check_columns(df, id, text, added=ANNOTATIONS if annotate else ())
     if annotate and id is None:
         raise ValueError("annotate=True names documents by their ids: name the column of ids")
+    # Columns of types that Spark does not give to Python are told before the run.
+    judged(df, Slices("", {}), {}, id, text, annotate=annotate)
     run, made = _begun(df, chosen, id, text, order, work)
     decided = Decided(run, made)
     found = verdicts(run, made, duplicates(run, decided, most_similar=True))
