@@ -125,7 +125,8 @@ def _judge(
 
 
 def _of_partitions(batches: Batches) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The rows of each partition in turn, with its number. The last columns are those that `judged` adds."""
+    """The rows of each partition in turn, with its number, and without the columns that `judged`
+    adds."""
     for batch in batches:
         partitions = numbers(batch.columns[-1])
         batch = batch.select(range(batch.num_columns - 2))
