@@ -654,8 +654,8 @@ twindex_status twindex_txn_begin(const twindex_index *index,
                                  twindex_txn **txn,
                                  twindex_error *error);
 
-// Begins a write transaction like `twindex_txn_begin`, but waits at most `wait_ms` milliseconds for
-// the one before to end. After that it returns TWINDEX_BUSY.
+// Begins a write transaction like `twindex_txn_begin`, but waits at most `wait_ms` milliseconds
+// for the one before to end. After that it returns TWINDEX_BUSY.
 //
 // Ownership: the caller frees `*txn` with twindex_txn_free. It is null after an error.
 twindex_status twindex_txn_begin_within(const twindex_index *index,

@@ -155,8 +155,8 @@ pub extern "C" fn twindex_txn_begin(
     })
 }
 
-/// Begins a write transaction like `twindex_txn_begin`, but waits at most `wait_ms` milliseconds for
-/// the one before to end. After that it returns TWINDEX_BUSY.
+/// Begins a write transaction like `twindex_txn_begin`, but waits at most `wait_ms` milliseconds
+/// for the one before to end. After that it returns TWINDEX_BUSY.
 ///
 /// Ownership: the caller frees `*txn` with twindex_txn_free. It is null after an error.
 #[unsafe(no_mangle)]

@@ -96,8 +96,8 @@ impl<T: Send + 'static> Stream<T> {
         self.ready.pop_front().map(Ok)
     }
 
-    /// Waits for the next block. A loop in C, such as that of `list`, lets no other thread of Python
-    /// run, so this does from time to time.
+    /// Waits for the next block. A loop in C, such as that of `list`, lets no other thread of
+    /// Python run, so this does from time to time.
     fn receive(&mut self, py: Python<'_>) -> Result<Block<T>, RecvTimeoutError> {
         if self.turn.elapsed() < TURN
             && let Ok(block) = self.blocks.try_recv()

@@ -231,8 +231,8 @@ impl DedupRun {
         Self { key, index, passing, row, given: DedupInput::default() }
     }
 
-    /// Checks that a transaction is of the index that the run belongs to, and that the numbers of the
-    /// documents that the run has inserted are given. If they are not, the documents were not
+    /// Checks that a transaction is of the index that the run belongs to, and that the numbers of
+    /// the documents that the run has inserted are given. If they are not, the documents were not
     /// committed; if they are, another writer may have given them since.
     fn check_index(&self, txn: &WriteTxn) -> Result<()> {
         let refused =
