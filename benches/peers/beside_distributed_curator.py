@@ -15,8 +15,8 @@ setuptools, for PySpark 3.5 imports distutils:
 Every run is a process of its own, timed from its start to its end. Its processor seconds (user and
 system) are those of all processes that it starts: the JVM, the executors and their Python workers.
 Executors are two processes of one core and 2 GiB each. `partition_aware_deduplicate` has its
-defaults and is called as its page shows. Shuffles have as many partitions as it has, as its page
-advises. If Spark's setting is left alone, the package makes 90,000 tasks in one stage.
+defaults and is called as its page shows. Shuffles have 200 partitions, the default of Spark. This
+is set, because the package makes 90,000 tasks in one stage if it is not.
 
 distributed-curator reads a Parquet table; JSON Lines are written to one of 16 files first, which is
 not timed. twindex reads INPUT itself. Prints a Markdown table of medians: wall seconds, those from
@@ -48,7 +48,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--twindex", default="target/release/twindex", help="the program")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--master", default="local-cluster[2,1,2048]")
-    parser.add_argument("--partitions", type=int, default=1000, help="also those of shuffles")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave the kept rows here")
     parser.add_argument("--table", type=Path, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -70,7 +69,7 @@ def write_table(source: Path, folder: Path) -> None:
         parquet.write_table(rows.slice(first, end - first), folder / f"{part:05}.parquet")
 
 
-def curator(table: Path, out: Path, master: str, partitions: int) -> None:
+def curator(table: Path, out: Path, master: str) -> None:
     """The run itself: reads a table, writes the rows that are kept, and how long that took."""
     scratch = out / "spark"
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -87,7 +86,7 @@ def curator(table: Path, out: Path, master: str, partitions: int) -> None:
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.executor.memory", "2g")
         .config("spark.local.dir", str(scratch))
-        .config("spark.sql.shuffle.partitions", str(partitions))
+        .config("spark.sql.shuffle.partitions", "200")
         .getOrCreate()
     )
     # Otherwise they go to folders under /tmp, and stay there.
@@ -100,7 +99,7 @@ def curator(table: Path, out: Path, master: str, partitions: int) -> None:
         input_df=rows,
         text_column="text",
         similarity_threshold=0.8,
-        num_partitions=partitions,
+        num_partitions=1000,
     )
     unique = result.filter(~result.is_duplicate)
     unique = unique.select(unique.doc_id.alias("id"), "text")
@@ -145,7 +144,7 @@ def timed(command: list, log: Path) -> tuple[float, float]:
 def main() -> None:
     wanted = arguments()
     if wanted.table:
-        return curator(wanted.table, wanted.keep, wanted.master, wanted.partitions)
+        return curator(wanted.table, wanted.keep, wanted.master)
     # Without it, the JVM and what it starts would pass to process 1 when the run ends, and their
     # processor time with them.
     if ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
@@ -169,7 +168,6 @@ def main() -> None:
                     kept = out / "kept"
                     command = [sys.executable, __file__, wanted.input, "--table", table]
                     command += ["--keep", out, "--master", wanted.master]
-                    command += ["--partitions", str(wanted.partitions)]
                 wall, cpu = timed(command, out / "log")
                 own = out / "seconds"
                 dedup = float(own.read_text()) if own.exists() else wall

@@ -12,8 +12,8 @@ exact similarity of Jaccard of the sets of shingles, by default of 9 characters 
 case, in NFC, and with one space for white space. The bands of the index answer first. What has no
 match there is compared with all kept rows (`--scan`), which misses a similar one with a probability
 below 10^-12. So the count does not depend on the recall of the index. An empty text is similar to
-nothing. Prints the removed rows, those of them that are similar to nothing, and, with --lost FILE,
-writes the latter.
+nothing. These rows are lost, and --lost FILE writes them. Some of them are similar to each other:
+the last number counts those that `twindex dedup`, by exact similarities too, would keep of them.
 """
 
 import argparse
@@ -78,7 +78,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="twindex-lost-") as folder:
         index, removed, lost = (Path(folder, name) for name in ("kept.twx", "removed", "lost"))
         kept = [file for path in wanted.kept for file in files(path)]
-        run(wanted.twindex, "add", index, "--store-text", "--no-progress", *kept)
+        settings = ["--store-text", "--threshold", wanted.threshold, "--no-progress"]
+        run(wanted.twindex, "add", index, *settings, *kept)
         known = set(run(wanted.twindex, "list", index, "--print0").decode().split("\0")[:-1])
         total = write_others(wanted.input, known, removed)
         source, left = removed, total
@@ -90,9 +91,14 @@ def main() -> None:
             target = lost if more else Path(folder, "unmatched")
             left = write_others(source, similar, target)
             source = target
+        other, apart = Path(folder, "lost.twx"), Path(folder, "apart")
+        command = [wanted.twindex, "dedup", other, lost, "-o", apart, "--format", "jsonl"]
+        run(*command, *settings)
+        once = sum(1 for _ in rows(apart))
         if wanted.lost:
             wanted.lost.write_bytes(lost.read_bytes())
-    print(f"{len(known)} kept, {total} removed, {left} of these similar to nothing that was kept")
+    print(f"{len(known)} kept, {total} removed, {left} of these similar to nothing that was kept,")
+    print(f"{once} if those that are similar to each other count once")
 
 
 if __name__ == "__main__":
