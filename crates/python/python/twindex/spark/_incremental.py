@@ -1,6 +1,5 @@
 """Rows against an index that is there: each executor has a copy of it."""
 
-import fcntl
 import os
 import shutil
 import uuid
@@ -93,6 +92,9 @@ def _moved(fetched: str) -> str:
     folder = local_folder()
     if folder is None or os.path.dirname(fetched) != os.getcwd():
         return fetched
+    # Windows lacks it, and must import this module nevertheless.
+    import fcntl
+
     copy = os.path.join(folder, os.path.basename(fetched))
     with open(f"{copy}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
