@@ -75,7 +75,9 @@ def _sent(context: Any, index: twindex.Reader) -> str:
         index.backup(copy)
         context.addFile(str(copy))
     except BaseException:
-        copy.unlink(missing_ok=True)
+        # Once Spark has a file in its list, no task runs without it.
+        if not any(file.endswith(name) for file in context.listFiles):
+            copy.unlink(missing_ok=True)
         raise
     return _copies.setdefault(state, name)
 
