@@ -91,7 +91,7 @@ def test_tasks_build_shards_where_spark_deletes_them(table: Any, tmp_path: Path)
         for batch in batches:
             yield batch
             # The worker after this one has begun its shard.
-            for _ in range(100):
+            for _ in range(600):
                 found = [glob(f"{at}/twindex-spark-*/shard.twx") for at in local]
                 if any(found):
                     seen.touch()

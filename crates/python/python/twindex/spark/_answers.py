@@ -92,9 +92,7 @@ def judged(
     return map_batches(df, _judge(found, tallies, id, text, annotate), types)
 
 
-def _judge(
-    found: Slices, tallies: Tallies, id: str | None, text: str, annotate: bool
-) -> Step:
+def _judge(found: Slices, tallies: Tallies, id: str | None, text: str, annotate: bool) -> Step:
     def step(batches: Batches) -> Batches:
         one_thread()
         verdicts: Verdicts | None = None
