@@ -13,10 +13,10 @@ use std::time::Instant;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Settings that are not given keep their values; with another shingle, a normalisation that is the
-default becomes the default of the new shingle. The new file replaces the old one when it is
-complete; after Ctrl-C or a kill, the index is unchanged. The index must have been created with
---store-text, and there must be space for a second file.
+Settings that are not given keep their values. With another shingle, a normalisation that is the
+default of the old shingle becomes the default of the new one. The new file replaces the old one
+when it is complete; after Ctrl-C or a kill, the index is unchanged. The index must have been
+created with --store-text, and there must be space for a second file.
 
 Examples:
   twindex rebuild pages.twx --shingle word:3
