@@ -94,7 +94,7 @@ def test_stages_are_read_from_a_folder_of_any_name(
 ) -> None:
     df = table(ROWS, 2)
     for name in ("a[b]", "{c,d}", "e*", "f?", "g\\h", "i=1"):
-        run = Run(spark, twindex.Settings(), str(tmp_path / name))
+        run = Run(spark, twindex.Settings(), tmp_path / name)
         assert sorted(ids(run.store("rows", df))) == ["a", "b", "c", "d"]
 
 

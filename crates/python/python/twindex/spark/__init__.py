@@ -20,6 +20,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 import twindex
+from twindex._types import Path
 from twindex.spark._answers import ANNOTATIONS, duplicates, judged, named, verdicts
 from twindex.spark._deciding import Decided, all_similar, connected
 from twindex.spark._files import Slices
@@ -42,7 +43,7 @@ def dedup(
     exact: bool = False,
     order: str | Column | None = None,
     annotate: bool = False,
-    work: str | None = None,
+    work: Path | None = None,
     report: dict[str, int] | None = None,
     **settings: Any,
 ) -> DataFrame:
@@ -81,7 +82,7 @@ def pairs(
     text: str = "text",
     threshold: float = 0.8,
     exact: bool = False,
-    work: str | None = None,
+    work: Path | None = None,
     report: dict[str, int] | None = None,
     **settings: Any,
 ) -> DataFrame:
@@ -118,7 +119,7 @@ def clusters(
     exact: bool = False,
     linkage: Literal["representative", "connected"] = "representative",
     order: str | Column | None = None,
-    work: str | None = None,
+    work: Path | None = None,
     report: dict[str, int] | None = None,
     **settings: Any,
 ) -> DataFrame:
@@ -167,7 +168,7 @@ def _begun(
     id: str | None,
     text: str,
     order: str | Column | None,
-    work: str | None,
+    work: Path | None,
 ) -> tuple[Run, Sketched]:
     """A run whose rows are sketched."""
     by = F.col(quoted(order)) if isinstance(order, str) else order

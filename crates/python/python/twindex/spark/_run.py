@@ -22,6 +22,7 @@ from pyspark.sql.types import (
 )
 
 import twindex
+from twindex._types import Path
 from twindex.kernel.numbering import ROW_BITS
 from twindex.spark._batches import Batches, Step
 from twindex.spark._files import Slices
@@ -33,10 +34,10 @@ _TASK_BYTES = 32 << 20
 class Run:
     """A run: the settings, and the folder in which each stage is kept until the run has ended."""
 
-    def __init__(self, spark: SparkSession, settings: twindex.Settings, work: str | None) -> None:
+    def __init__(self, spark: SparkSession, settings: twindex.Settings, work: Path | None) -> None:
         self.spark = spark
         self.settings = settings
-        self.folder = _folder(spark, work)
+        self.folder = _folder(spark, None if work is None else os.fspath(work))
         # Spark divides the files of a table by the cores that there are, and would do so otherwise
         # when it reads them again.
         fixed = "spark.sql.files.minPartitionNum"

@@ -44,7 +44,7 @@ def build(
     id: str = "id",
     text: str = "text",
     on_conflict: Literal["replace", "skip"] = "replace",
-    work: str | None = None,
+    work: "str | os.PathLike[str] | None" = None,
     report: dict[str, int] | None = None,
     **settings: Any,
 ) -> None:
