@@ -29,7 +29,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// How long results are taken before other threads of Python get their turn: the interval after
 /// which Python itself switches threads, unless a program sets another.
-const TURN: Duration = Duration::from_millis(5);
+const SWITCH: Duration = Duration::from_millis(5);
 
 /// How long the end of a thread is waited for.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -49,7 +49,7 @@ struct Stream<T> {
     thread: JoinHandle<()>,
     ready: VecDeque<T>,
     /// When other threads of Python last had their turn.
-    turn: Instant,
+    switched: Instant,
     ended: bool,
 }
 
@@ -73,7 +73,7 @@ impl<T: Send + 'static> Stream<T> {
             .name("twindex".to_owned())
             .spawn(work)
             .map_err(|error| named("StorageError", format!("no thread: {error}")))?;
-        Ok(Self { blocks, thread, ready: VecDeque::new(), turn: Instant::now(), ended: false })
+        Ok(Self { blocks, thread, ready: VecDeque::new(), switched: Instant::now(), ended: false })
     }
 
     /// The next result, or why there is none. Waits for it as long as it takes.
@@ -99,7 +99,7 @@ impl<T: Send + 'static> Stream<T> {
     /// Waits for the next block. A loop in C, such as that of `list`, lets no other thread of
     /// Python run, so this does from time to time.
     fn receive(&mut self, py: Python<'_>) -> Result<Block<T>, RecvTimeoutError> {
-        if self.turn.elapsed() < TURN
+        if self.switched.elapsed() < SWITCH
             && let Ok(block) = self.blocks.try_recv()
         {
             return Ok(block);
@@ -109,7 +109,7 @@ impl<T: Send + 'static> Stream<T> {
             let blocks = blocks.lock().unwrap_or_else(PoisonError::into_inner);
             blocks.recv_timeout(TICK)
         });
-        self.turn = Instant::now();
+        self.switched = Instant::now();
         received
     }
 
