@@ -5,9 +5,10 @@ use rusqlite::{Error, Result, ffi};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// An error with a message.
+/// An error with a message. It crosses as a C string, so a NUL is written as `\0`.
 pub(crate) fn failure(message: impl Into<String>) -> Error {
-    Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_ERROR), Some(message.into()))
+    let message = message.into().replace('\0', "\\0");
+    Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_ERROR), Some(message))
 }
 
 /// An error of the library, with its causes.

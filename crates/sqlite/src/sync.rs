@@ -5,7 +5,8 @@ use crate::error::{failure, guarded_here, of_library, of_query};
 use crate::values::text;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Result, Statement};
+use rusqlite::{Connection, Error, Result, Statement};
+use std::fmt::Display;
 use std::panic::resume_unwind;
 #[cfg(unix)]
 use std::path::Path;
@@ -79,7 +80,7 @@ fn follow<'t>(
 ) -> Result<(SyncRun<'t>, u64)> {
     let (send, batches) = sync_channel::<Batch>(1);
     thread::scope(|scope| {
-        let compare = move || {
+        let compare = move || -> Result<SyncRun<'t>> {
             batches.iter().try_for_each(|batch| compare(&mut run, &batch, weighted))?;
             Ok(run)
         };
@@ -91,18 +92,22 @@ fn follow<'t>(
         drop(send);
         let compared = compared.join().unwrap_or_else(|panic| resume_unwind(panic));
         let left_out = read?;
-        Ok((compared.map_err(of_library)?, left_out))
+        Ok((compared?, left_out))
     })
 }
 
 /// Gives a batch to the index.
-fn compare(run: &mut SyncRun<'_>, batch: &Batch, weighted: bool) -> twindex::Result<()> {
+fn compare(run: &mut SyncRun<'_>, batch: &Batch, weighted: bool) -> Result<()> {
+    let rows = batch.rows();
     if !weighted {
-        return run.contents(&batch.rows());
+        return run.contents(&rows).map_err(|error| batch.error(error));
     }
-    let rows = batch.rows().into_iter();
-    let rows = rows.map(|(id, text)| Ok((id, Weights::from_export(text)?)));
-    run.contents(&rows.collect::<twindex::Result<Vec<_>>>()?)
+    let weights = |(id, text)| match Weights::from_export(text) {
+        Ok(weights) => Ok((id, weights)),
+        Err(error) => Err(failure(format!("id {id}: {}", error.with_causes()))),
+    };
+    let rows = rows.into_iter().map(weights).collect::<Result<Vec<_>>>()?;
+    run.contents(&rows).map_err(|error| batch.error(error))
 }
 
 /// Sends the rows in batches. Returns how many were left out.
@@ -111,16 +116,17 @@ fn read(
     as_text: &mut Statement<'_>,
     send: &SyncSender<Batch>,
 ) -> Result<u64> {
-    let (mut batch, mut left_out) = (Batch::default(), 0);
+    let (mut batch, mut left_out, mut number) = (Batch::default(), 0, 0);
     let mut rows = select.query([]).map_err(of_query)?;
     while let Some(row) = rows.next().map_err(of_query)? {
+        number += 1;
         let id = match row.get_ref(0)? {
             // The text of a number is that of this SQLite, so that joins find it.
             ValueRef::Real(number) => {
                 let id: String = as_text.query_row([number], |row| row.get(0)).map_err(of_query)?;
                 Some(id.into())
             }
-            value => text(value, "an id")?,
+            value => text(value, "the id").map_err(|error| of_row(number, error))?,
         };
         let Some(id) = id else {
             left_out += 1;
@@ -132,8 +138,8 @@ fn read(
             left_out += 1;
             continue;
         };
-        batch.push(&id, &content);
-        if batch.ends.len() >= ROWS || batch.text.len() >= BYTES {
+        batch.push(number, &id, &content);
+        if batch.rows.len() >= ROWS || batch.text.len() >= BYTES {
             // Nobody listens any more if the comparison has failed, which the caller finds.
             if send.send(std::mem::take(&mut batch)).is_err() {
                 return Ok(left_out);
@@ -145,29 +151,53 @@ fn read(
     Ok(left_out)
 }
 
+/// What is wrong with a row that cannot be named by its id.
+fn of_row(number: u64, what: impl Display) -> Error {
+    failure(format!("row {number} of the query: {what}"))
+}
+
 /// Rows of a query, in one piece of memory.
 #[derive(Default)]
 struct Batch {
     text: String,
-    /// Where the id and the content of each row end.
-    ends: Vec<(usize, usize)>,
+    rows: Vec<Row>,
+}
+
+/// Where a row is.
+struct Row {
+    /// Its number among all rows of the query, from 1.
+    number: u64,
+    id_end: usize,
+    content_end: usize,
 }
 
 impl Batch {
-    fn push(&mut self, id: &str, content: &str) {
+    fn push(&mut self, number: u64, id: &str, content: &str) {
         self.text.push_str(id);
         let id_end = self.text.len();
         self.text.push_str(content);
-        self.ends.push((id_end, self.text.len()));
+        self.rows.push(Row { number, id_end, content_end: self.text.len() });
     }
 
+    /// The id and the content of each row.
     fn rows(&self) -> Vec<(&str, &str)> {
         let mut start = 0;
-        let row = |(id_end, end): &(usize, usize)| {
-            let row = (&self.text[start..*id_end], &self.text[*id_end..*end]);
-            start = *end;
-            row
+        let row = |row: &Row| {
+            let (id, content) = (start..row.id_end, row.id_end..row.content_end);
+            start = row.content_end;
+            (&self.text[id], &self.text[content])
         };
-        self.ends.iter().map(row).collect()
+        self.rows.iter().map(row).collect()
+    }
+
+    /// An error of the library. Its batches are none of the query.
+    fn error(&self, error: twindex::Error) -> Error {
+        if let twindex::Error::RefusedDocument { place, id, source, .. } = &error
+            && id.is_empty()
+            && let Some(row) = self.rows.get(*place)
+        {
+            return of_row(row.number, source.with_causes());
+        }
+        of_library(error)
     }
 }

@@ -52,6 +52,43 @@ fn bad_arguments_are_named() {
 }
 
 #[test]
+fn a_row_with_a_bad_id_is_named_by_its_number() {
+    let place = Place::new();
+    let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+                SELECT CASE i WHEN 7 THEN NULL WHEN 10000 THEN BAD ELSE i END, ''a text'' FROM n";
+    for (bad, message) in [
+        ("''''", "row 10000 of the query: id of 0 bytes: expected 1 to 4096 bytes of UTF-8"),
+        ("x''ff''", "row 10000 of the query: the id is not valid UTF-8 at byte 1"),
+    ] {
+        let rows = rows.replace("BAD", bad);
+        let said = place.fails(&format!("SELECT twindex_sync('INDEX', '{rows}');"));
+        assert!(said.contains(message), "{said}");
+    }
+}
+
+#[test]
+fn a_text_that_is_no_list_of_weights_is_named_by_its_id() {
+    let place = Place::new();
+    let options = twindex::Index::options().weighted(true);
+    drop(options.create(place.path("index.twx")).expect("created"));
+    let said = place.fails("SELECT twindex_sync('INDEX', 'SELECT ''one'', ''no weights''');");
+    assert!(said.contains("id one: "), "{said}");
+}
+
+#[test]
+fn a_message_with_a_nul_is_not_lost() {
+    let place = Place::new();
+    for (script, message) in [
+        ("SELECT twindex_sync('a' || char(0) || 'b', 'SELECT 1, 2');", "a\\0b: "),
+        ("SELECT twindex_sync('INDEX', 'SELECT ''a'' || char(0), x''ff''');", "id a\\0: the text"),
+        ("SELECT twindex_similarity('a', 'b', 'char' || char(0));", "shingle char\\0: expected"),
+    ] {
+        let said = place.fails(script);
+        assert!(said.contains(message), "{script}: {said}");
+    }
+}
+
+#[test]
 fn a_database_is_not_opened_as_an_index() {
     let place = Place::new();
     let database = place.path("database.sqlite");
