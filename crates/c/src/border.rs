@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::path::Path;
 use std::slice;
-use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Writes a result, if the caller wants it.
 pub(crate) fn give<T>(out: Option<&mut MaybeUninit<T>>, value: T) {
@@ -101,8 +101,11 @@ pub(crate) unsafe fn path<'a>(
 /// Keeps panics from writing to standard error. The library has a standard library of its own, so
 /// the hook is not the program's.
 fn silence_panics() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| set_hook(Box::new(|_| {})));
+    // No `Once`: a forked child waits for ever if a thread of its parent was in the middle of it.
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if !DONE.swap(true, Ordering::Relaxed) {
+        set_hook(Box::new(|_| {}));
+    }
 }
 
 /// Does work, whose panics stop here.
