@@ -1,6 +1,6 @@
 //! Batches, by the Arrow C stream interface: documents in, outcomes and pairs out.
 
-use crate::border::{call, contained, free, handle, needed};
+use crate::border::{call, contained, free, handle, needed, reason};
 use crate::care::{Progress, watch};
 use crate::error::{ErrorHandle, Failure};
 use crate::insertion::{CountsStruct, InsertionStruct, Manner};
@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use std::ffi::c_void;
 use std::fmt::Display;
 use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
 use twindex::{Document, Inserted, Outcome, Signature};
@@ -49,7 +50,9 @@ unsafe fn take(stream: *mut ArrowArrayStream) -> Result<ArrayStreamReader, Failu
     }
     // SAFETY: it is a stream, and this moves it out.
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.cast()) };
-    ArrayStreamReader::try_new(stream).map_err(unreadable)
+    // Arrow panics at a schema that breaks the rules, such as one with a name that is not UTF-8.
+    let reader = catch_unwind(AssertUnwindSafe(|| ArrayStreamReader::try_new(stream)));
+    reader.map_err(|panic| unreadable(reason(&*panic)))?.map_err(unreadable)
 }
 
 fn unreadable(error: impl Display) -> Failure {

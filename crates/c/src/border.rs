@@ -3,6 +3,7 @@
 use crate::error::{ErrorHandle, Failure};
 use crate::status::{Status, TWINDEX_OK};
 use crate::view::TWINDEX_NUL;
+use std::any::Any;
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
@@ -112,11 +113,14 @@ fn silence_panics() {
 pub(crate) fn contained<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
     silence_panics();
     let caught = || catch_unwind(AssertUnwindSafe(work));
-    on_threads(caught).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        Failure::defect(text.unwrap_or("no reason given"))
-    })
+    on_threads(caught).map_err(|panic| Failure::defect(reason(&*panic)))
+}
+
+/// What a panic says.
+pub(crate) fn reason(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("no reason given")
 }
 
 /// Does work on threads of this process, also if it was forked.

@@ -243,6 +243,10 @@ static void bad_documents(twindex_index *index, twindex_error *error) {
     stream = stream_of((table){ids, texts, 2, 0, "body", 0, 0});
     FAILS(TWINDEX_INVALID_INPUT, "no column \"text\": there are id, body",
           twindex_txn_insert_arrow(txn, &stream, NULL, &told, NULL, error));
+    stream = stream_of((table){ids, texts, 2, 0, "te\xffxt", 0, 0});
+    FAILS(TWINDEX_INVALID_INPUT, "the Arrow stream cannot be read",
+          twindex_txn_insert_arrow(txn, &stream, NULL, &told, NULL, error));
+    CHECK(stream.release == NULL && told.release == NULL);
     stream = stream_of((table){ids, texts, 2, 0, "text", 1, 0});
     FAILS(TWINDEX_INVALID_INPUT, "the table cannot be read",
           twindex_txn_insert_arrow(txn, &stream, NULL, &told, NULL, error));
