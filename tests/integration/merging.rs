@@ -250,16 +250,21 @@ fn many_attachments_leave_few_runs() {
     assert_eq!(index.snapshot().expect("a snapshot").len(), 300);
 }
 
-#[test]
-fn an_attachment_that_is_stopped_cannot_be_committed() {
-    let place = Place::new();
-    let [source, index] =
-        ["1.twx", "2.twx"].map(|name| tiny().create(place.path(name)).expect("created"));
-    for (index, id) in [(&source, "a"), (&index, "b")] {
+/// Two indexes, one with the document `a` and one with `b`.
+fn indexes_of_one(place: &Place) -> [Index; 2] {
+    ["a", "b"].map(|id| {
+        let index = tiny().create(place.path(&format!("{id}.twx"))).expect("created");
         let mut txn = index.begin_write().expect("begun");
         txn.insert(id, "some text").expect("inserted");
         txn.commit().expect("committed");
-    }
+        index
+    })
+}
+
+#[test]
+fn an_attachment_that_is_stopped_cannot_be_committed() {
+    let place = Place::new();
+    let [source, index] = indexes_of_one(&place);
     let snapshot = source.snapshot().expect("a snapshot");
     let mut txn = index.begin_write().expect("begun");
     let mut calls = 0;
@@ -276,13 +281,7 @@ fn an_attachment_that_is_stopped_cannot_be_committed() {
 #[test]
 fn an_attachment_whose_watcher_panics_cannot_be_committed() {
     let place = Place::new();
-    let [source, index] =
-        ["1.twx", "2.twx"].map(|name| tiny().create(place.path(name)).expect("created"));
-    for (index, id) in [(&source, "a"), (&index, "b")] {
-        let mut txn = index.begin_write().expect("begun");
-        txn.insert(id, "some text").expect("inserted");
-        txn.commit().expect("committed");
-    }
+    let [source, index] = indexes_of_one(&place);
     let snapshot = source.snapshot().expect("a snapshot");
     let mut txn = index.begin_write().expect("begun");
     let mut calls = 0;
@@ -296,7 +295,7 @@ fn an_attachment_whose_watcher_panics_cannot_be_committed() {
     assert!(catch_unwind(AssertUnwindSafe(attach)).is_err());
     assert!(matches!(txn.commit(), Err(Error::Storage { action: "committing", .. })));
     drop(index);
-    let index = tiny().open(place.path("2.twx")).expect("opened");
+    let index = tiny().open(place.path("b.twx")).expect("opened");
     assert_eq!(all_ids(&index.snapshot().expect("a snapshot")), ["b"]);
     assert_clean(&index.check().run().expect("checked"));
 }

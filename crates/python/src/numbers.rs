@@ -6,48 +6,30 @@ use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 
 /// A type of numbers that arguments have.
-pub(crate) trait Number: Sized {
+pub(crate) trait Number: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr> {
     /// The numbers that can be given, in words.
     const RANGE: &str;
-
-    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self>;
 }
 
 impl Number for usize {
     const RANGE: &str = "0 to 2**64 - 1";
-
-    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
-        given.extract()
-    }
 }
 
 impl Number for u64 {
     const RANGE: &str = "0 to 2**64 - 1";
-
-    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
-        given.extract()
-    }
 }
 
 impl Number for u32 {
     const RANGE: &str = "0 to 2**32 - 1";
-
-    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
-        given.extract()
-    }
 }
 
 impl Number for f64 {
     const RANGE: &str = "a number that a float can hold";
-
-    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
-        given.extract()
-    }
 }
 
 /// A number.
 pub(crate) fn number<T: Number>(given: &Bound<'_, PyAny>) -> PyResult<T> {
-    T::of(given).map_err(|error| {
+    given.extract::<T>().map_err(|error| {
         if error.is_instance_of::<PyOverflowError>(given.py()) {
             invalid(format!("{given} is out of range: expected {}", T::RANGE))
         } else {

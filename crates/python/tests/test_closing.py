@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,15 +20,15 @@ def filled(path: Path) -> twindex.Index:
 
 
 @contextmanager
-def checked(index: twindex.Index) -> Iterator[None]:
-    """Another thread checks the index, and its progress function waits for the end of the block."""
+def beside(work: Callable[[Callable[[], None]], object]) -> Iterator[None]:
+    """Another thread works, and waits for the end of the block when it calls what it is given."""
     begun, end = threading.Event(), threading.Event()
 
-    def progress(done: int, total: int | None) -> None:
+    def wait() -> None:
         begun.set()
         end.wait(60)
 
-    thread = threading.Thread(target=index.check, kwargs={"progress": progress})
+    thread = threading.Thread(target=work, args=(wait,))
     thread.start()
     assert begun.wait(60)
     try:
@@ -38,25 +38,20 @@ def checked(index: twindex.Index) -> Iterator[None]:
         thread.join()
 
 
-@contextmanager
-def written(index: twindex.Index) -> Iterator[None]:
-    """Another thread has a transaction until the end of the block."""
-    begun, end = threading.Event(), threading.Event()
+def checked(index: twindex.Index) -> AbstractContextManager[None]:
+    """Another thread checks the index, and its progress function waits for the end of the block."""
+    return beside(lambda wait: index.check(progress=lambda done, total: wait()))
 
-    def hold() -> None:
+
+def written(index: twindex.Index) -> AbstractContextManager[None]:
+    """Another thread has a transaction until the end of the block."""
+
+    def hold(wait: Callable[[], None]) -> None:
         with index.write() as txn:
             txn.insert("of another thread", "a text")
-            begun.set()
-            end.wait(60)
+            wait()
 
-    thread = threading.Thread(target=hold)
-    thread.start()
-    assert begun.wait(60)
-    try:
-        yield
-    finally:
-        end.set()
-        thread.join()
+    return beside(hold)
 
 
 def interrupt_soon() -> None:

@@ -1,4 +1,4 @@
-//! What is taken for a record of JSON, and what is told of what is not.
+//! Which lines are records of JSON, and what the errors say about the others.
 
 use super::*;
 

@@ -45,7 +45,10 @@ proptest! {
         let matrix = RowMatrix::of_sets(&a, &b);
         prop_assert_eq!(matrix.union_rows(), union.len() as u64);
         prop_assert_eq!(matrix.stacked_rows(), stacked.len() as u64);
-        let maps = |n: u64| if units { AffineMaps::units(k, n, seed).expect("maps") } else { AffineMaps::any(k, n, seed).expect("maps") };
+        let maps = |n: u64| {
+            let maps = if units { AffineMaps::units } else { AffineMaps::any };
+            maps(k, n, seed).expect("maps")
+        };
         let (in_a, in_b) = (|x: &u64| a.contains(x), |x: &u64| b.contains(x));
         let of_union = maps(matrix.union_rows());
         let expected =
