@@ -93,7 +93,7 @@ class Steps:
 
     def _similar(self, arrived: list[dict[str, Any]]) -> list[dict[str, Any]]:
         sketches = pa.Table.from_pylist(arrived, kernel.TRAVELLERS)
-        return rows_of([kernel.similar(sketches, self.lookup, SETTINGS)])
+        return rows_of(list(kernel.similar(sketches, self.lookup, SETTINGS)))
 
 
 def similar_pairs(rows: pa.Table, steps: Steps) -> pa.Table:

@@ -78,7 +78,7 @@ class Compared:
         return pa.Table.from_batches(made)
 
     def similar(self, arrived: pa.Table) -> pa.Table:
-        return pa.Table.from_batches([kernel.similar(arrived, self.lookup, SETTINGS)])
+        return pa.Table.from_batches(kernel.similar(arrived, self.lookup, SETTINGS))
 
 
 def main() -> None:

@@ -101,8 +101,9 @@ class Rows:
         found = set()
         for travellers in arriving.values():
             table = pa.Table.from_pylist(travellers, kernel.TRAVELLERS)
-            for pair in kernel.similar(table, self.lookup, self.settings).to_pylist():
-                found.add((pair["a"], pair["b"], pair["similarity"]))
+            for batch in kernel.similar(table, self.lookup, self.settings):
+                for pair in batch.to_pylist():
+                    found.add((pair["a"], pair["b"], pair["similarity"]))
         return sorted(found)
 
     def dedup(self, growth: int, small: int) -> dict[int, tuple[int, float]]:
@@ -341,6 +342,43 @@ def test_long_texts_travel_in_small_batches(monkeypatch: pytest.MonkeyPatch) -> 
     sizes = [[len(text) for text in batch.column("text").to_pylist()] for batch in batches]
     assert all(len(of_batch) == 1 or sum(of_batch) <= 10_000 for of_batch in sizes)
     assert any(len(of_batch) > 1 for of_batch in sizes)
+
+
+def test_a_few_megabytes_of_texts_are_looked_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(5)
+    text = words(rng, 60)
+    texts = [" ".join(changed(rng, text, 1) * (1 if row < 100 else 9)) for row in range(200)]
+    rows = Rows(list(texts), twindex.Settings(store_text=True, threshold=0.7), 1)
+    a, b = (of_side.astype(np.uint64) for of_side in np.triu_indices(len(texts), 1))
+    held = 0
+
+    def lookup(docs: Docs) -> pa.Table:
+        nonlocal held
+        found = rows.lookup(docs)
+        held += found.column("text").nbytes
+        return found
+
+    def found() -> tuple[set[tuple[int, int]], int]:
+        """The similar pairs, and the most bytes of texts that were looked up for a batch."""
+        nonlocal held
+        sent: list[pa.RecordBatch] = []
+        pairs: set[tuple[int, int]] = set()
+        most = 0
+        for batch in kernel.travellers([pack(a, b)], lookup):
+            sent.append(batch)
+            most, held = max(most, held), 0
+        for batch in kernel.similar(pa.Table.from_batches(sent), lookup, rows.settings):
+            pairs.update((pair["a"], pair["b"]) for pair in batch.to_pylist())
+            most, held = max(most, held), 0
+        return pairs, most
+
+    whole, all_texts = found()
+    assert len(whole) > 1000 and all_texts > 200_000
+    monkeypatch.setattr("twindex.kernel.pairs._TEXTS", 2)
+    monkeypatch.setattr("twindex.kernel.pairs._TEXT_BYTES", 10_000)
+    in_parts, most = found()
+    assert in_parts == whole
+    assert most < 10_000 + 2 * max(map(len, texts))
 
 
 def test_large_products_travel_as_squares() -> None:

@@ -32,9 +32,9 @@ TRAVELLERS = pa.schema(
 _TRAVELLERS, _OTHERS = 10_000, 4096
 """The travellers of a batch, and the documents that one is compared with, at most."""
 
-_TEXT_BYTES, _FIRST_TEXTS = 64 << 20, 500
-"""The bytes of the texts of a batch, unless a single text has more, and the travellers of the first
-batch with texts: how long they are is known after it."""
+_TEXT_BYTES, _TEXTS = 64 << 20, 500
+"""The bytes of the texts of a batch, unless a single text has more, and how many texts are looked
+up at once: how long they are is known only then."""
 
 SIMILAR = pa.schema(
     [
@@ -63,18 +63,19 @@ def travellers(blobs: Iterable[bytes], lookup: Lookup) -> Iterator[pa.RecordBatc
     starts = np.flatnonzero(since % _OTHERS == 0)
     ends = np.append(starts[1:], len(a))
     places = (b - first_of_part(parts)).astype(np.int32)
-    at, count = 0, _FIRST_TEXTS
+    at = 0
     while at < len(starts):
-        firsts = starts[at : at + count]
+        firsts = starts[at : at + _TRAVELLERS]
         docs, of_docs = np.unique(a[firsts], return_inverse=True)
-        found = lookup(docs)
+        found = _looked_up(docs, lookup)
+        firsts = firsts[: np.searchsorted(of_docs, len(found))]
+        of_docs = of_docs[: len(firsts)]
         signatures = rows_of(found.column("signature").combine_chunks())
-        texts, count = pa.nulls(len(firsts), pa.large_string()), _TRAVELLERS
+        texts = pa.nulls(len(firsts), pa.large_string())
         if "text" in found.column_names:
             given = found.column("text").cast(pa.large_string()).combine_chunks()
             sizes = np.cumsum(numbers(pc.binary_length(given))[of_docs])
             fit = max(1, int(np.searchsorted(sizes, _TEXT_BYTES, "right")))
-            count = min(_TRAVELLERS, max(1, _TEXT_BYTES * len(sizes) // max(1, int(sizes[-1]))))
             firsts, of_docs = firsts[:fit], of_docs[:fit]
             texts = given.take(pa.array(of_docs))
         last = int(ends[at + len(firsts) - 1])
@@ -91,14 +92,50 @@ def travellers(blobs: Iterable[bytes], lookup: Lookup) -> Iterator[pa.RecordBatc
 
 def similar(
     arrived: pa.Table, lookup: Lookup, settings: twindex.Settings, confidence: float = 0.95
-) -> pa.RecordBatch:
+) -> Iterator[pa.RecordBatch]:
     """The similar pairs among sketches that have arrived at a part and the documents there."""
     others = arrived.column("others").combine_chunks()
     part = first_of_part(numbers(arrived.column("part")))
     a_places = np.repeat(np.arange(len(others)), numbers(others.value_lengths()))
     b = part[a_places] + numbers(others.flatten())
     docs, b_places = np.unique(b, return_inverse=True)
-    here = lookup(docs)
+    at = 0
+    while at < len(docs):
+        here = _looked_up(docs[at:], lookup)
+        places = b_places - at
+        with_these = (0 <= places) & (places < len(here))
+        pairs = (a_places[with_these], places[with_these])
+        yield _similar_pairs(arrived, here, docs[at:], pairs, settings, confidence)
+        at += len(here)
+
+
+def _looked_up(docs: Docs, lookup: Lookup) -> pa.Table:
+    """The sketches of the first of some documents: of all, or of as many as have about
+    `_TEXT_BYTES` of texts."""
+    found: list[pa.Table] = []
+    at, size, count = 0, 0, _TEXTS
+    while at < len(docs) and size < _TEXT_BYTES:
+        table = lookup(docs[at : at + count])
+        found.append(table)
+        at += len(table)
+        if "text" in table.column_names:
+            size += table.column("text").nbytes
+        else:
+            count = len(docs)
+    return pa.concat_tables(found)
+
+
+def _similar_pairs(
+    arrived: pa.Table,
+    here: pa.Table,
+    docs: Docs,
+    pairs: tuple[Docs, Docs],
+    settings: twindex.Settings,
+    confidence: float,
+) -> pa.RecordBatch:
+    """The similar pairs among sketches that have arrived and those that are `here`, of `docs`.
+    `pairs` are the places of their sketches in the two tables."""
+    a_places, b_places = pairs
     least = settings.compared_lanes if settings.store_text else settings.similar_lanes
     found = _twindex.compare_signatures(
         arrived.column("signature").combine_chunks(),
@@ -122,5 +159,5 @@ def similar(
         estimates = [pa.array(exact[reached])] * 3
     else:
         estimates = [pa.array(column(found, name)) for name in ("similarity", "low", "high")]
-    a = numbers(arrived.column("doc"))[a_places]
-    return pa.record_batch([pa.array(a[pair]), pa.array(b[pair]), *estimates], SIMILAR)
+    a, b = numbers(arrived.column("doc"))[a_places[pair]], docs[b_places[pair]]
+    return pa.record_batch([pa.array(a), pa.array(b), *estimates], SIMILAR)

@@ -155,7 +155,7 @@ def _compare(files: Sketches, settings: twindex.Settings) -> Step:
             while at < len(table):
                 before = pairs[at - 1] if at else 0
                 end = max(at + 1, int(np.searchsorted(pairs, before + _PAIRS, "right")))
-                yield kernel.similar(table.slice(at, end - at), files.lookup, settings)
+                yield from kernel.similar(table.slice(at, end - at), files.lookup, settings)
                 at = end
 
     return step
