@@ -106,7 +106,7 @@ impl<'c> Judge<'c> {
         self.limited += u64::from(limited);
         let spared = if self.rule.asks_for_share() {
             // Without it, what contained enough was replaced meanwhile.
-            let spared = spared.map_or_else(Nearest::unknown, |spared| *spared);
+            let spared = spared.map_or_else(Nearest::not_searched, |spared| *spared);
             self.similar(entry, place, spared, Shares::Any)?
         } else {
             None
@@ -177,7 +177,7 @@ impl<'c> Judge<'c> {
             nearest.in_index.iter().find(|(_, doc)| is_wanted(*doc)).copied()
         };
         let found = best(entry, nearest);
-        if found.is_some() || !nearest.is_cut() {
+        if found.is_some() || !nearest.may_have_more() {
             return Ok(found);
         }
         // The batch has replaced every remembered match, so this searches again.

@@ -111,8 +111,8 @@ impl Nearest {
         Ok(())
     }
 
-    /// Nothing that is known, though there may be something.
-    pub(super) fn unknown() -> Self {
+    /// No match, because nothing was searched: the index may have some.
+    pub(super) fn not_searched() -> Self {
         Self { more: true, ..Self::default() }
     }
 
@@ -122,7 +122,7 @@ impl Nearest {
     }
 
     /// Whether the index may have matches that are not remembered.
-    pub(super) fn is_cut(&self) -> bool {
+    pub(super) fn may_have_more(&self) -> bool {
         self.more || self.limited && !self.in_index.is_empty()
     }
 

@@ -222,7 +222,7 @@ impl Entry<'_, '_> {
 
     /// The id of a written document.
     pub(crate) fn id_of(&self, doc: DocNo) -> Result<String> {
-        self.batch.writer.view(|view| Ok(view.document(doc)?.id))
+        self.batch.writer.read_settled(|view| Ok(view.document(doc)?.id))
     }
 
     /// Reads the written documents. Some earlier ones of the batch may be among them, but not those
@@ -256,7 +256,7 @@ impl Entry<'_, '_> {
 
     /// Whether a written document has this text.
     pub(crate) fn has_text(&self, doc: DocNo, text: &str) -> Result<bool> {
-        let record = self.batch.writer.view(|view| view.document(doc))?;
+        let record = self.batch.writer.read_settled(|view| view.document(doc))?;
         Ok(record.text_key() == TextKey::of(text))
     }
 

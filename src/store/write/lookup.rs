@@ -52,15 +52,15 @@ impl Writer {
     pub(super) fn number_of(&self, id: &str) -> Result<Option<DocNo>> {
         match self.unsettled(id) {
             Some(doc) => Ok(Some(doc)),
-            None => self.view(|view| Ok(view.find(id)?.map(|(doc, _)| doc))),
+            None => self.read_settled(|view| Ok(view.find(id)?.map(|(doc, _)| doc))),
         }
     }
 
     /// Looks up one id.
     pub(super) fn known_under(&self, id: &str) -> Result<Known> {
         let found = match self.unsettled(id) {
-            Some(doc) => Some((doc, self.view(|view| view.document(doc))?)),
-            None => self.view(|view| view.find(id))?,
+            Some(doc) => Some((doc, self.read_settled(|view| view.document(doc))?)),
+            None => self.read_settled(|view| view.find(id))?,
         };
         let found = found.map(|(doc, record)| Known::Document(Former::new(doc, &record)));
         Ok(found.unwrap_or(Known::Absent))
@@ -78,7 +78,7 @@ impl Writer {
         let mut hashes = parallel::map(ids.iter().enumerate().collect(), shared, hash);
         hashes.sort_unstable();
         let mut known = vec![Known::Absent; ids.len()];
-        self.view(|view| {
+        self.read_settled(|view| {
             let look_up = |piece| look_up(view, ids, piece);
             for found in parallel::map(pieces(&hashes, PIECE), shared, look_up) {
                 for (at, what) in found? {

@@ -306,7 +306,7 @@ impl Writer {
         let commit = self.next_commit();
         let mut result = None;
         self.change(|writer| {
-            let worked = writer.view(|view| {
+            let worked = writer.read_settled(|view| {
                 let (txn, path) = (writer.txn()?, writer.path());
                 let mut rows = ClusterRows::open(txn, path, commit, tracking)?;
                 let worked = work(view, &mut rows)?;

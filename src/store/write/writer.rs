@@ -187,11 +187,14 @@ impl Writer {
     ) -> Result<T> {
         self.settle();
         self.remove_rows()?;
-        self.view(read)
+        self.read_settled(read)
     }
 
-    /// Reads the state without the documents that wait in `fresh`.
-    pub(super) fn view<T>(&self, read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>) -> Result<T> {
+    /// Reads the state without the documents that wait to be put in a segment.
+    pub(super) fn read_settled<T>(
+        &self,
+        read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>,
+    ) -> Result<T> {
         let (txn, path) = (self.txn()?, self.engine.path());
         self.engine.guard_write(|| {
             let action = "opening the tables";
