@@ -4,10 +4,11 @@ use crate::error::Result;
 use crate::estimate::least_equal_lanes;
 use crate::index::ask::containment::ContainmentRequest;
 use crate::index::ask::copies::{first_copies, most_compared};
+use crate::index::ask::excluded::Excluded;
 use crate::index::ask::matches::{Match, Matches};
 use crate::index::ask::passage_search::PassageSearch;
 use crate::index::ask::query::Query;
-use crate::index::ask::ranks::{found_of, named_first};
+use crate::index::ask::ranks::named_first;
 use crate::index::ask::score::Score;
 use crate::index::ask::search::{SearchResult, Sources, search};
 use crate::index::ask::top::{ByEstimate, ByText, Top, search_top};
@@ -57,7 +58,7 @@ impl Query<'_> {
         let settings = self.snapshot.settings();
         let (threshold, recall, confidence) = self.checked()?;
         let view = self.snapshot.view();
-        let excluded = &*found_of(&view, &self.excluded)?;
+        let excluded = &Excluded::of(&view, &self.excluded)?;
         let limit = self.candidate_limit()?;
         if self.containment {
             let asked = ContainmentRequest {
@@ -97,9 +98,9 @@ impl Query<'_> {
         } else {
             Sources::Buckets(settings.plan, probe, limit)
         };
-        let found = search(&view, lanes, sources, least, |doc| !excluded.contains(&doc))?;
+        let found = search(&view, lanes, sources, least, |doc| !excluded.contains(doc))?;
         let SearchResult { mut scored, candidates, limited } = found;
-        scored.retain(|(_, doc)| !excluded.contains(doc));
+        scored.retain(|(_, doc)| !excluded.contains(*doc));
         let found = match text {
             Some(text) => {
                 let sketcher = self.snapshot.sketcher();
@@ -120,7 +121,7 @@ impl Query<'_> {
         let mut texts = text.map(|text| Similarities::new(&view, self.snapshot.sketcher(), text));
         // One more tells whether there are more.
         let most = count.saturating_add(1);
-        let counts = |doc| !excluded.contains(&doc);
+        let counts = |doc| !excluded.contains(doc);
         let is_copy = |doc| match &mut texts {
             Some(texts) => Ok(texts.of(doc)? >= 1.0),
             None => Ok(true),

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::estimate::{
     Agreement, Containment, SharePrior, SizeCount, equal_lanes, least_equal_lanes,
 };
+use crate::index::ask::excluded::Excluded;
 use crate::index::ask::matches::{Match, Matches, SizesSearched};
 use crate::index::ask::passage_search::{FoundPassages, PassageSearch};
 use crate::index::ask::query::Query;
@@ -48,7 +49,7 @@ pub(crate) struct ContainmentRequest<'q> {
     pub(crate) threshold: Threshold,
     pub(crate) recall: Recall,
     pub(crate) confidence: Confidence,
-    pub(crate) excluded: &'q [DocNo],
+    pub(crate) excluded: &'q Excluded,
     /// How many candidates are compared; the documents to leave out do not count.
     pub(crate) limit: Option<CandidateLimit>,
 }
@@ -149,7 +150,7 @@ impl<'q> Search<'q> {
     /// Counts a document of a far class, and keeps a document that reaches the margin of its class.
     fn meet(&mut self, compared: Compared) {
         let Compared { doc, class, equal, size } = compared;
-        if self.asked.excluded.contains(&doc) {
+        if self.asked.excluded.contains(doc) {
             return;
         }
         if self.is_far[class] {
@@ -326,7 +327,7 @@ impl Query<'_> {
             classes.iter().filter_map(|(class, _)| search.probe(class)).collect();
         let bands = self.snapshot.settings().plan;
         let buckets = merged_buckets(asked.signature.lanes(), bands, &probes);
-        let counts = |doc| asked.limit.is_none() || !asked.excluded.contains(&doc);
+        let counts = |doc| asked.limit.is_none() || !asked.excluded.contains(doc);
         let is_probed =
             |doc| counts(doc) && classes.of(doc).is_some_and(|class| search.probe(class).is_some());
         let (mut candidates, mut met) = (searched.documents_scanned, Vec::new());

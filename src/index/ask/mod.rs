@@ -6,6 +6,7 @@ pub(crate) mod cache;
 pub(crate) mod containment;
 pub(crate) mod copies;
 pub(crate) mod exact_text;
+pub(crate) mod excluded;
 pub(crate) mod known;
 pub(crate) mod matches;
 pub(crate) mod outline;

@@ -6,6 +6,7 @@ use crate::estimate::{
     repeated_by_suffixes,
 };
 use crate::hash::{TextKey, fmix64};
+use crate::index::ask::excluded::Excluded;
 use crate::index::ask::outline::{Outline, QueryGrams};
 use crate::index::ask::prints::Prints;
 use crate::index::ask::stretch::{MetStretch, Origin};
@@ -172,7 +173,7 @@ impl<'s> PassageSearch<'s> {
     fn candidates<P, D>(
         &self,
         view: &View<'_, P, D>,
-        excluded: &[DocNo],
+        excluded: &Excluded,
         limit: Option<CandidateLimit>,
     ) -> Result<(Vec<DocNo>, bool)>
     where
@@ -199,7 +200,7 @@ impl<'s> PassageSearch<'s> {
                 Ok(one)
             });
             let mut docs = docs?;
-            docs.retain(|doc| !excluded.contains(doc));
+            docs.retain(|doc| !excluded.contains(*doc));
             return Ok((docs, false));
         };
         let most = (READ / self.words.len().max(1)).clamp(1, CandidateLimit::READ);
@@ -207,7 +208,7 @@ impl<'s> PassageSearch<'s> {
         let read: Vec<FirstDocuments> = read.collect::<Result<_>>()?;
         let are_cut = read.iter().any(|first| first.limited);
         let found = read.into_iter().flat_map(|first| first.docs);
-        let found = found.filter(|doc| !excluded.contains(doc)).collect();
+        let found = found.filter(|doc| !excluded.contains(*doc)).collect();
         let (docs, limited) = most_often(found, limit);
         Ok((docs, are_cut || limited))
     }
@@ -216,7 +217,7 @@ impl<'s> PassageSearch<'s> {
     pub(crate) fn run<P, D>(
         &self,
         view: &View<'_, P, D>,
-        excluded: &[DocNo],
+        excluded: &Excluded,
         limit: Option<CandidateLimit>,
     ) -> Result<FoundPassages>
     where

@@ -2,9 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::estimate::{SharedStretch, Span, stretches_to_report};
+use crate::index::ask::excluded::Excluded;
 use crate::index::ask::known::LocatedText;
 use crate::index::ask::passage_search::{FoundPassages, PassageSearch, SharedUnits};
-use crate::index::ask::ranks::{found_of, named_first};
+use crate::index::ask::ranks::named_first;
 use crate::index::snapshot::Snapshot;
 use crate::params::Threshold;
 use crate::store::{CandidateLimit, DocNo};
@@ -273,7 +274,7 @@ impl<'s> PassageQuery<'s> {
         };
         let gram = search.gram();
         let units = search.units();
-        let excluded = found_of(&view, &self.excluded)?;
+        let excluded = Excluded::of(&view, &self.excluded)?;
         let limit = self.candidate_limit()?;
         let FoundPassages { found, candidates, limited } = search.run(&view, &excluded, limit)?;
         // A share that is computed as callers do: a product may be rounded to more than it is.

@@ -1,4 +1,4 @@
-//! The order of matches, and which documents are none.
+//! The order of matches.
 
 use crate::error::Result;
 use crate::store::{ChunkTable, DocNo, DocTable, View};
@@ -22,13 +22,4 @@ pub(super) fn named_first<F, P: ChunkTable, D: DocTable>(
     named.sort_unstable_by(|a, b| order(&a.0, &b.0).then_with(|| a.1.cmp(&b.1)));
     let left_out = (all - named.len()) as u64;
     Ok((named, left_out))
-}
-
-/// The documents of these ids that the index has.
-pub(super) fn found_of<P: ChunkTable, D: DocTable>(
-    view: &View<'_, P, D>,
-    ids: &[String],
-) -> Result<Vec<DocNo>> {
-    let found = ids.iter().map(|id| Ok(view.find(id)?.map(|(doc, _)| doc)));
-    found.filter_map(Result::transpose).collect()
 }

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::estimate::{Agreement, equal_lanes};
+use crate::index::ask::excluded::Excluded;
 use crate::index::ask::score::Candidate;
 use crate::index::ask::search::{SearchResult, buckets};
 use crate::index::ask::verify::Similarities;
@@ -21,7 +22,7 @@ pub(crate) struct Top<'q> {
     pub(crate) least: usize,
     pub(crate) recall: Recall,
     /// The documents to leave out.
-    pub(crate) excluded: &'q [DocNo],
+    pub(crate) excluded: &'q Excluded,
     /// How many candidates are compared; the documents to leave out do not count.
     pub(crate) limit: Option<CandidateLimit>,
 }
@@ -57,7 +58,7 @@ pub(crate) fn search_top<P: ChunkTable, D: DocTable>(
     let mut done: Vec<Probe> = Vec::new();
     for probe in Probe::deepening(plan, top.floor, top.recall) {
         let mut new = Vec::new();
-        let counts = |doc| top.limit.is_none() || !top.excluded.contains(&doc);
+        let counts = |doc| top.limit.is_none() || !top.excluded.contains(doc);
         let is_new = |doc| counts(doc) && !compared.contains(&doc);
         let buckets = buckets(lanes, plan, probe);
         let limit = top.limit.map(|limit| limit.less(compared.len()));
@@ -65,7 +66,7 @@ pub(crate) fn search_top<P: ChunkTable, D: DocTable>(
         found.limited = view.candidates_among(asked, limit, is_new, |doc, other| {
             new.push(doc);
             let equal = equal_lanes(lanes, other);
-            if equal >= top.least && !top.excluded.contains(&doc) {
+            if equal >= top.least && !top.excluded.contains(doc) {
                 found.scored.push((equal, doc));
             }
         })?;
