@@ -177,7 +177,7 @@ fn simulate(cuts: &[Cut], runs: u32, context: &StudyContext<'_>) -> Result<Vec<M
     let mut met = vec![vec![0_u32; SIMULATED.len()]; cuts.len()];
     for run in 0..runs {
         context.at(run.into(), runs.into())?;
-        let functions = MinHash::new(Family::Xxh3, most, fmix64(context.seed ^ u64::from(run)))?;
+        let functions = MinHash::new(Family::Xxh3, most, context.seed_of(run))?;
         for (at, similarity) in SIMULATED.into_iter().enumerate() {
             // The elements that only one set has are shared out between them.
             let apart = UNION - (similarity * UNION as f64).round() as u64;
@@ -367,6 +367,17 @@ mod tests {
             }
         }
         assert_eq!(Cut::by_rule(200, 0.8), Cut { bands: 16, rows: 12 });
+    }
+
+    #[test]
+    fn every_seed_draws_other_functions() {
+        let shares = |seed| {
+            let cuts = [Cut { bands: 20, rows: 10 }];
+            let met = simulate(&cuts, 64, &StudyContext::unwatched(seed)).expect("valid");
+            met.iter().map(|one| one.share).collect::<Vec<f64>>()
+        };
+        assert_eq!(shares(0), shares(0));
+        assert_ne!(shares(0), shares(1));
     }
 
     #[test]

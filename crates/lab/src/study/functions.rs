@@ -152,7 +152,7 @@ fn simulate(settings: &FunctionsSettings, context: &StudyContext<'_>) -> Result<
     let mut estimates = vec![Vec::new(); GRID.len()];
     for run in 0..settings.runs {
         context.at(run.into(), settings.runs.into())?;
-        let seed = fmix64(context.seed ^ u64::from(run));
+        let seed = context.seed_of(run);
         let functions = MinHash::new(Family::Xxh3, most, seed)?;
         let [a, b] = [a, b].map(|keys| functions.signature(keys).unwrap_or_default());
         for (estimates, functions) in estimates.iter_mut().zip(GRID) {

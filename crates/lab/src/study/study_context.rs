@@ -2,6 +2,7 @@
 
 use twindex::Result;
 
+use twindex::internals::fmix64;
 /// Receives the amounts of work done and in total, and may end the run with an error.
 type Tell<'w> = dyn Fn(u64, u64) -> Result<()> + 'w;
 
@@ -23,6 +24,11 @@ impl<'w> StudyContext<'w> {
     }
 
     /// Reports that `done` of `total` is done.
+    /// The seed of one of several runs. Seeds that differ in any bit have no run in common.
+    pub(crate) fn seed_of(&self, run: u32) -> u64 {
+        fmix64(fmix64(self.seed) ^ u64::from(run))
+    }
+
     ///
     /// # Errors
     ///
