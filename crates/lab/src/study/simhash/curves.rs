@@ -12,7 +12,8 @@ const PARTS: usize = 20;
 /// The number of steps of recall, from 1/2, 21/40 and so on to 1.
 const RECALLS: usize = 20;
 
-/// The mean and the standard deviation of a number over the runs.
+/// The mean of a number, or the root mean square of errors, and the standard deviation over the
+/// runs.
 #[derive(Clone, Copy)]
 struct MeanAndSpread {
     mean: f64,
@@ -78,13 +79,17 @@ fn look(
     runs: &[Vec<JudgedPair>],
 ) -> SketchResults {
     let errors = (0..PARTS).map(|part| {
-        let of_run = |run: &Vec<JudgedPair>| {
+        let squares = |run: &Vec<JudgedPair>| -> Vec<f64> {
             let inside = run.iter().filter(|pair| part_of(pair.similarity) == part);
-            let squares: Vec<f64> =
-                inside.map(|pair| (pair.estimates[at] - pair.similarity).powi(2)).collect();
-            (!squares.is_empty()).then(|| mean_and_spread(&squares).0.sqrt())
+            inside.map(|pair| (pair.estimates[at] - pair.similarity).powi(2)).collect()
         };
-        MeanAndSpread::of(&runs.iter().filter_map(of_run).collect::<Vec<f64>>())
+        let by_run: Vec<Vec<f64>> =
+            runs.iter().map(squares).filter(|squares| !squares.is_empty()).collect();
+        let root_mean = |squares: &[f64]| mean_and_spread(squares).0.sqrt();
+        let of_runs: Vec<f64> = by_run.iter().map(|squares| root_mean(squares)).collect();
+        let MeanAndSpread { spread, .. } = MeanAndSpread::of(&of_runs)?;
+        // Over the pairs of all runs: the mean of the roots of several runs would be too low.
+        Some(MeanAndSpread { mean: root_mean(&by_run.concat()), spread })
     });
     let threshold = settings.threshold;
     let curves: Vec<Vec<f64>> = runs.iter().map(|run| precision(run, at, threshold)).collect();
@@ -319,6 +324,17 @@ mod tests {
     fn seen(kept: SketchKind, pairs: &[(f64, f64)]) -> SketchResults {
         let runs = [judged(pairs), judged(pairs)];
         look(&SimhashSettings::default(), kept, 0, &runs)
+    }
+
+    /// One pair a run, with the errors 0 and .1: the mean of both runs' roots would be .05.
+    #[test]
+    fn the_root_mean_square_error_is_that_over_the_pairs_of_all_runs() {
+        let runs = [judged(&[(0.51, 0.51)]), judged(&[(0.52, 0.62)])];
+        let seen = look(&SimhashSettings::default(), SketchKind::SimHash, 0, &runs);
+        let error = seen.errors[part_of(0.51)].expect("a part with pairs");
+        assert!((error.mean - 0.005_f64.sqrt()).abs() < 1e-12, "{}", error.mean);
+        assert!((error.spread - 0.005_f64.sqrt()).abs() < 1e-12, "{}", error.spread);
+        assert!(seen.errors[0].is_none());
     }
 
     #[test]
