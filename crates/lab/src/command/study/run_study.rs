@@ -260,6 +260,9 @@ fn carry_out(
     // Opened before the study runs, so that an unwritable file is reported at once.
     let open =
         |path: &Option<PathBuf>| path.as_deref().map(|p| ResultsFile::new(Some(p))).transpose();
+    if outputs.csv.is_some() && outputs.csv == outputs.svg {
+        return Err(anyhow::anyhow!("--csv and --svg name the same file; name two").into());
+    }
     let (csv, svg) = (open(&outputs.csv)?, open(&outputs.svg)?);
     let progress = ProgressBar::of_parts(global);
     let tell = |done, total| match progress.at(done, total) {
