@@ -128,17 +128,33 @@ impl Sampling {
     pub fn similarity(&self, a: &[u64], b: &[u64], seed: u64) -> Sampled {
         assert!(a.is_sorted() && b.is_sorted(), "elements in ascending order");
         let mut random = SplitMix::new(seed);
-        let runs = (0..self.runs).map(|_| match self.draw {
+        Sampled::of((0..self.runs).map(|_| self.run(a, b, &mut random)))
+    }
+
+    /// Like [`similarity`](Self::similarity), but `go_on` may end it before each run.
+    pub(crate) fn watched(
+        &self,
+        a: &[u64],
+        b: &[u64],
+        seed: u64,
+        go_on: &dyn Fn() -> Result<()>,
+    ) -> Result<Sampled> {
+        let mut random = SplitMix::new(seed);
+        let run = |_| go_on().map(|()| self.run(a, b, &mut random));
+        Ok(Sampled::of((0..self.runs).map(run).collect::<Result<Vec<f64>>>()?))
+    }
+
+    /// The similarity of one sample of both sets.
+    fn run(&self, a: &[u64], b: &[u64], random: &mut SplitMix) -> f64 {
+        match self.draw {
             SamplingMethod::Independent(from_a, from_b) => {
-                let a = draw(a, from_a, &mut random);
-                let b = draw(b, from_b, &mut random);
+                let (a, b) = (draw(a, from_a, random), draw(b, from_b, random));
                 Overlap::of_multisets(&a, &b).similarity()
             }
             SamplingMethod::Coordinated(share) => {
                 kept_of_both(a, b, share, random.next()).similarity()
             }
-        });
-        Sampled::of(runs)
+        }
     }
 
     /// The limit of the mean: the similarity itself for coordinated samples, another number for

@@ -195,7 +195,9 @@ fn all_findings_hold_and_all_points_are_numbers() {
 fn a_wrong_estimate_is_noticed() {
     let draw = Draw::new(400, 8_000, 0.8, 1);
     let layouts = [(Layout::of_bytes(64, 4), Place::Low)];
-    let mut measured = measured::measure(&layouts, draw).expect("valid").remove(0);
+    let mut measured = measured::measure(&layouts, draw, (&StudyContext::unwatched(0), (0, 1)))
+        .expect("valid")
+        .remove(0);
     assert!(measured.bias_beyond().is_some_and(|beyond| beyond < 4.0));
     measured.bias += 0.01;
     assert!(measured.bias_beyond().is_some_and(|beyond| beyond > 4.5));

@@ -147,8 +147,8 @@ pub(super) fn fill(
     let mut times: Vec<Vec<Vec<Vec<f64>>>> =
         matrices.iter().map(|matrix| vec![parts(matrix); MatrixFiller::ALL.len()]).collect();
     for run in 0..settings.runs {
-        tell(run)?;
         for (matrix, times) in matrices.iter().zip(&mut times) {
+            tell(run)?;
             for (filler, times) in MatrixFiller::ALL.into_iter().zip(times) {
                 let functions = filler.drawn(matrix.rows, settings.hashes, seed)?;
                 times

@@ -59,9 +59,9 @@ pub(crate) fn run(settings: &GospelsSettings, context: &StudyContext<'_>) -> Res
         let shingles = translation.shingles()?;
         let mut pairs = Vec::new();
         for (a, b) in PAIRS {
-            context.at(done, total)?;
             let texts = (translation.texts[a].as_ref(), translation.texts[b].as_ref());
-            pairs.push(measure(settings, texts, (&shingles[a], &shingles[b]), seeds.next())?);
+            let (of_pair, go_on) = ((&shingles[a], &shingles[b]), || context.at(done, total));
+            pairs.push(measure(settings, texts, of_pair, seeds.next(), &go_on)?);
             done += 1;
         }
         let sizes = translation.texts.iter().map(|text| TextSize::of(text)).collect();

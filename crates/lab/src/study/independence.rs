@@ -61,8 +61,8 @@ pub(crate) fn run(settings: &IndependenceSettings, context: &StudyContext<'_>) -
     let kinds = [KeyKind::Neighbours, KeyKind::Random];
     let combinations = kinds.into_iter().flat_map(|keys| DEGREES.map(move |k| (keys, k)));
     for (at, (keys, degree)) in (PRIMES.len() as u64..).zip(combinations) {
-        context.at(at, total)?;
-        results.drawn.push(drawn_polynomials::draw(settings, keys, degree, context.seed)?);
+        let done = (at, total);
+        results.drawn.push(drawn_polynomials::draw(settings, keys, degree, (context, done))?);
     }
     context.at(total, total)?;
     let figure = figure(&results);

@@ -41,6 +41,11 @@ impl LawSettings {
     fn reached(&self) -> f64 {
         f64::from(self.shared()) / f64::from(self.rows)
     }
+
+    /// The values of a simulated estimate: one for each row and function.
+    fn steps(&self) -> u64 {
+        u64::from(self.rows) * u64::from(self.functions)
+    }
 }
 
 /// The result of one part of the study.
@@ -54,7 +59,7 @@ pub(crate) fn run(settings: &LawSettings, context: &StudyContext<'_>) -> Result<
     EstimateLaw::new(settings.functions, settings.similarity)?;
     // Stacked rows take about half the time, and the simulation of the law most of the rest.
     context.at(0, 20)?;
-    let simulated = simulated_estimates::run(settings, context.seed)?;
+    let simulated = simulated_estimates::run(settings, context)?;
     context.at(7, 20)?;
     let (covered, table) = interval_coverage::run(settings)?;
     context.at(8, 20)?;

@@ -71,8 +71,9 @@ pub(crate) fn run(settings: &ShingleSizeSettings, context: &StudyContext<'_>) ->
         let mut curve = Vec::new();
         for width in 1..=settings.widest {
             let done = form as u64 * u64::from(settings.widest) + u64::from(width - 1);
-            context.at(done, FORMS.len() as u64 * u64::from(settings.widest))?;
-            curve.push(SimilaritySpread::of(&similarities(&texts, width, *normalization)?));
+            let total = FORMS.len() as u64 * u64::from(settings.widest);
+            let go_on = || context.at(done, total);
+            curve.push(SimilaritySpread::of(&similarities(&texts, width, *normalization, &go_on)?));
         }
         curves.push(curve);
     }
@@ -97,7 +98,12 @@ fn orders(settings: &ShingleSizeSettings, seed: u64) -> Result<Vec<String>> {
 }
 
 /// The similarities of all pairs of texts, by sets of shingles of `width` characters.
-fn similarities(texts: &[String], width: u16, normalization: Normalization) -> Result<Vec<f64>> {
+fn similarities(
+    texts: &[String],
+    width: u16,
+    normalization: Normalization,
+    go_on: &dyn Fn() -> Result<()>,
+) -> Result<Vec<f64>> {
     let shingler = Shingler::new(Shingle::chars(width), normalization, false, 0)?;
     let set = |text: &String| {
         let mut hashes = shingler.hashes(text);
@@ -106,8 +112,12 @@ fn similarities(texts: &[String], width: u16, normalization: Normalization) -> R
         hashes
     };
     let sets: Vec<Vec<u64>> = texts.iter().map(set).collect();
-    let pairs = sets.iter().enumerate().flat_map(|(i, a)| sets[..i].iter().map(move |b| (a, b)));
-    Ok(pairs.map(|(a, b)| Overlap::of_sets(a, b).similarity()).collect())
+    let mut similarities = Vec::new();
+    for (at, a) in sets.iter().enumerate() {
+        go_on()?;
+        similarities.extend(sets[..at].iter().map(|b| Overlap::of_sets(a, b).similarity()));
+    }
+    Ok(similarities)
 }
 
 fn report(curves: &[Vec<SimilaritySpread>], orders: usize) -> Report {
@@ -272,7 +282,8 @@ mod tests {
                 shared as f64 / sets[a].union(&sets[b]).count() as f64
             };
             let expected = [jaccard(1, 0), jaccard(2, 0), jaccard(2, 1)];
-            let got = similarities(&texts, width as u16, FORMS[form].1).expect("a valid width");
+            let got = similarities(&texts, width as u16, FORMS[form].1, &|| Ok(()));
+            let got = got.expect("a valid width");
             assert_eq!(got, expected, "{} {width}", FORMS[form].0);
         }
     }

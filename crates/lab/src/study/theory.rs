@@ -44,11 +44,11 @@ pub(crate) fn run(settings: &TheorySettings, context: &StudyContext<'_>) -> Resu
         return Err(wrong("runs", settings.runs, "a whole number from 100 to 100000"));
     }
     context.at(0, 3)?;
-    let rows = disjoint_rows::run(settings, context.seed)?;
+    let rows = disjoint_rows::run(settings, context)?;
     context.at(1, 3)?;
-    let collisions = collisions::run(settings, context.seed)?;
+    let collisions = collisions::run(settings, context)?;
     context.at(2, 3)?;
-    let (rate, table) = sample_rate::run(settings, context.seed)?;
+    let (rate, table) = sample_rate::run(settings, context)?;
     context.at(3, 3)?;
     let title = "Disjoint rows, colliding rows, and the rate of samples";
     let (mut panels, mut findings) = (Vec::new(), Vec::new());

@@ -172,8 +172,8 @@ pub(crate) fn run(settings: &WidthsSettings, context: &StudyContext<'_>) -> Resu
     let total = u64::from(settings.widest);
     let mut widths = Vec::new();
     for size in 1..=settings.widest {
-        context.at(u64::from(size) - 1, total)?;
-        widths.push(measure(&texts, size, &grid, settings.runs, context.seed)?);
+        let done = (u64::from(size) - 1, total);
+        widths.push(measure(&texts, size, &grid, settings.runs, (context, done))?);
     }
     context.at(total, total)?;
     Ok(draw::report(&widths, &grid, texts.len()))

@@ -46,9 +46,30 @@ fn an_unwritable_file_is_reported_before_the_study_runs() {
     done.fails_with("none/b.svg: No such file or directory");
     assert!(!done.stderr.contains(".twindex-"), "{}", done.stderr);
     assert!(shell.names().is_empty(), "{:?}", shell.names());
+    let twice = shell.run("study gospels --runs 2 --csv one --svg one");
+    twice.fails_with("--csv and --svg name the same file");
+    assert!(shell.names().is_empty(), "{:?}", shell.names());
     shell.write("file", "");
     shell.run("study all file").fails_with("file: is a file; name a directory");
     shell.run("study gospels file").fails_with("is a file; name a directory with files");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_long_study_ends_at_the_first_signal_and_leaves_nothing() {
+    let shell = Shell::new();
+    for study in [
+        "theory --maps 1000 --runs 100000",
+        "law --functions 1000 --rows 1000 --runs 1000000",
+        "simhash --pairs 100000000",
+        "gospels --runs 100000",
+    ] {
+        let running = shell.start(&format!("study {study} --csv points.csv"));
+        running.wait_until_it_handles_signals();
+        running.signal("INT");
+        running.end().fails_with("the study was interrupted; nothing was written");
+        assert!(shell.names().is_empty(), "{study}: {:?}", shell.names());
+    }
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use super::super::StudyContext;
 use super::law::Layout;
-use rayon::prelude::*;
 use twindex::internals::{GOLDEN, SplitMix, fmix64};
 use twindex::{Normalization, Result, Shingle, Shingler, Sketch, Sketcher};
 
@@ -80,21 +79,26 @@ impl Measured {
 ///
 /// # Errors
 ///
-/// Those of the sketcher.
-pub(super) fn measure(layouts: &[(Layout, Place)], draw: Draw) -> Result<Vec<Measured>> {
+/// Those of the sketcher and of the context.
+pub(super) fn measure(
+    layouts: &[(Layout, Place)],
+    draw: Draw,
+    (context, done): (&StudyContext<'_>, (u64, u64)),
+) -> Result<Vec<Measured>> {
     let most = layouts.iter().map(|(layout, _)| layout.lanes()).max().unwrap_or(0);
     let shingler = Shingler::new(Shingle::Tokens, Normalization::NONE, false, 0)?;
     let sketcher = Sketcher::new(shingler, SKETCH_LANES as usize, 0)?;
-    let one = |pair: u32| {
-        let seed = fmix64(draw.seed ^ fmix64(u64::from(pair)));
+    let one = |pair: u64| {
+        let seed = fmix64(draw.seed ^ fmix64(pair));
         let differences = differences(&sketcher, most.div_ceil(SKETCH_LANES), draw, seed);
         let of = |(layout, place): &(Layout, Place)| {
             layout.estimate(equal(&differences, *layout, *place)) - draw.similarity()
         };
-        layouts.iter().map(of).collect::<Vec<f64>>()
+        Ok(layouts.iter().map(of).collect::<Vec<f64>>())
     };
+    let steps = 4 * u64::from(draw.elements) * u64::from(most.div_ceil(SKETCH_LANES));
     // Collected in order, so that sums are the same on any number of threads.
-    let errors: Vec<Vec<f64>> = (0..draw.pairs).into_par_iter().map(one).collect();
+    let errors: Vec<Vec<f64>> = context.repeat(done, draw.pairs, steps, one)?;
     let pairs = f64::from(draw.pairs);
     let summary = |(at, (layout, place)): (usize, &(Layout, Place))| Measured {
         layout: *layout,
@@ -119,8 +123,8 @@ pub(super) fn measure_all(
 ) -> Result<Vec<Measured>> {
     let mut measured = Vec::new();
     for (at, draw) in draws.iter().enumerate() {
-        context.at((done + at) as u64, total as u64)?;
-        measured.extend(measure(layouts, *draw)?);
+        let done = ((done + at) as u64, total as u64);
+        measured.extend(measure(layouts, *draw, (context, done))?);
     }
     Ok(measured)
 }

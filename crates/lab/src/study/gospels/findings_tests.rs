@@ -20,7 +20,8 @@ fn measured() -> (GospelsSettings, Vec<MeasuredTranslation>) {
     let shingles: Vec<TextShingles> =
         texts.iter().map(|text| TextShingles::of(text).expect("shingles")).collect();
     let pair = |(at, (a, b)): (usize, (usize, usize))| {
-        measure(&settings, (&texts[a], &texts[b]), (&shingles[a], &shingles[b]), at as u64)
+        let of_pair = (&shingles[a], &shingles[b]);
+        measure(&settings, (&texts[a], &texts[b]), of_pair, at as u64, &|| Ok(()))
     };
     let pairs = PAIRS.into_iter().enumerate().map(pair).collect::<twindex::Result<_>>();
     let pairs = pairs.expect("measured");
@@ -91,14 +92,16 @@ fn samples_of_whole_texts_are_exact() {
     settings.sample = 1_000_000;
     let texts = ["one word and another", "one word and yet another"];
     let shingles = texts.map(|text| TextShingles::of(text).expect("shingles"));
-    let measured = measure(&settings, (texts[0], texts[1]), (&shingles[0], &shingles[1]), 0)
-        .expect("measured");
+    let measured =
+        measure(&settings, (texts[0], texts[1]), (&shingles[0], &shingles[1]), 0, &|| Ok(()))
+            .expect("measured");
     let exact = measured.exact.similarity();
     assert_eq!((measured.independent.mean, measured.coordinated.mean), (exact, exact));
     assert!(independent(&settings, &[&measured]).holds && coordinated(&[&measured]).holds);
     // Texts without shingles share nothing, and no result is NaN.
     let empty = TextShingles::of("").expect("none");
-    let measured = measure(&settings, ("", texts[1]), (&empty, &shingles[1]), 0).expect("measured");
+    let measured = measure(&settings, ("", texts[1]), (&empty, &shingles[1]), 0, &|| Ok(()));
+    let measured = measured.expect("measured");
     assert_eq!(measured.exact, Overlap { a: 0, b: 22, shared: 0 });
     assert!(all(&settings, &[]).len() == 8 && coordinated(&[&measured]).holds);
     assert!(rum_means(&[&measured]).holds && rum_spreads(&[&measured]).holds);

@@ -133,11 +133,13 @@ fn rum(
     a: &[u64],
     b: &[u64],
     random: &mut SplitMix,
+    go_on: &dyn Fn() -> Result<()>,
 ) -> Result<Vec<RumResult>> {
     let mut gathered: Vec<(RunSums, RunSums)> = FUNCTIONS.map(|_| Default::default()).into();
     let mut milliseconds = FUNCTIONS.map(|_| 0.0);
     let mut of_samples = 0.0;
     for _ in 0..settings.runs {
+        go_on()?;
         let (matrix, drawing) = timed(|| {
             let a = ranked(&random_sample(a, settings.sample, random.next()));
             let b = ranked(&random_sample(b, settings.sample, random.next()));
@@ -173,13 +175,16 @@ fn rum(
         .collect())
 }
 
-/// Measures a pair of texts with given shingles.
+/// Measures a pair of texts with given shingles. Between the methods and their runs, `go_on` may end
+/// it.
 pub(super) fn measure(
     settings: &GospelsSettings,
     texts: (&str, &str),
     (a, b): (&TextShingles, &TextShingles),
     seed: u64,
+    go_on: &dyn Fn() -> Result<()>,
 ) -> Result<MeasuredPair> {
+    go_on()?;
     let begun = Instant::now();
     let mut random = SplitMix::new(seed);
     let (exact, direct) = timed(|| direct(texts.0, texts.1))?;
@@ -188,11 +193,11 @@ pub(super) fn measure(
     let (a, b) = (&a.occurrences, &b.occurrences);
 
     let sampling = Sampling::independent(settings.sample, settings.sample, settings.runs)?;
-    let (independent, of_independent) = timed(|| Ok(sampling.similarity(a, b, random.next())))?;
+    let (independent, of_independent) = timed(|| sampling.watched(a, b, random.next(), go_on))?;
     // The samples have as many elements of both texts together as the independent ones.
     let share = (2.0 * settings.sample as f64 / (exact.a + exact.b).max(1) as f64).min(1.0);
     let coordinated = Sampling::coordinated(share, settings.runs)?;
-    let (coordinated, of_coordinated) = timed(|| Ok(coordinated.similarity(a, b, random.next())))?;
+    let (coordinated, of_coordinated) = timed(|| coordinated.watched(a, b, random.next(), go_on))?;
     let mut measured = MeasuredPair {
         exact,
         sets: Overlap::of_sets(a_set, b_set),
@@ -202,7 +207,7 @@ pub(super) fn measure(
         limit: sampling.limit(a, b),
         coordinated,
         share,
-        rum: rum(settings, a, b, &mut random)?,
+        rum: rum(settings, a, b, &mut random, go_on)?,
         times: PairTimes {
             direct,
             by_file: of_file,

@@ -2,6 +2,7 @@
 
 use super::IndependenceSettings;
 use crate::sketch::{HashFunction, Modular, Polynomial};
+use crate::study::StudyContext;
 use twindex::Result;
 use twindex::internals::{SplitMix, fmix64};
 
@@ -52,16 +53,19 @@ pub(super) fn draw(
     settings: &IndependenceSettings,
     keys: KeyKind,
     degree: u64,
-    seed: u64,
+    (context, done): (&StudyContext<'_>, (u64, u64)),
 ) -> Result<DrawnBias> {
     let count = settings.keys;
     let (from, to) = (count / 5, count - count / 5);
-    let mut words = SplitMix::new(fmix64(fmix64(seed) ^ (2 * degree + keys as u64)));
+    let mut words = SplitMix::new(fmix64(fmix64(context.seed) ^ (2 * degree + keys as u64)));
     let mut of_run: Vec<u64> = (0..count as u64).collect();
     let mut values: Vec<(u64, usize)> = Vec::with_capacity(count);
     let mut sums = vec![0.0; count];
     let (mut sum, mut squares) = (0.0, 0.0);
-    for _ in 0..settings.functions {
+    for number in 0..settings.functions {
+        if number % 64 == 0 {
+            context.at(done.0, done.1)?;
+        }
         let coefficients =
             (0..degree).map(|at| if at == 0 { 0 } else { words.below(Modular::PRIME) });
         let function = Polynomial::of_coefficients(&coefficients.collect::<Vec<u64>>());
@@ -112,7 +116,9 @@ mod tests {
                 MinHash::similarity(&a, &b)
             };
             let mean = (0..10).map(estimate).sum::<f64>() / 10.0;
-            let drawn = draw(&settings, KeyKind::Neighbours, degree, 5).expect("valid");
+            let drawn =
+                draw(&settings, KeyKind::Neighbours, degree, (&StudyContext::unwatched(5), (0, 1)))
+                    .expect("valid");
             let four = drawn.four_errors + 4.0 * (0.25_f64 / 40_000.0).sqrt();
             let difference = mean - 0.6 - drawn.bias;
             assert!(difference.abs() < four, "{degree}: {mean}, {}, {four}", drawn.bias);
@@ -124,7 +130,8 @@ mod tests {
     #[test]
     fn affine_maps_miss_the_middle() {
         let settings = IndependenceSettings { keys: 100, functions: 20_000 };
-        let drawn = draw(&settings, KeyKind::Neighbours, 2, 1).expect("valid");
+        let drawn = draw(&settings, KeyKind::Neighbours, 2, (&StudyContext::unwatched(1), (0, 1)))
+            .expect("valid");
         assert!((-0.09..-0.07).contains(&drawn.bias), "{}", drawn.bias);
         let sum: f64 = drawn.relative.iter().sum();
         assert!((sum - 100.0).abs() < 1e-6, "{sum}");

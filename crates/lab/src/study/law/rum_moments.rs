@@ -6,10 +6,8 @@ use super::{LawPart, LawSettings, moments};
 use crate::estimate::EstimateLaw;
 use crate::sketch::AffineMaps;
 use crate::study::{Axis, Finding, Panel, Point, Series, SeriesKind, StudyContext};
-use rayon::prelude::*;
 use twindex::DEFAULT_CONFIDENCE;
 use twindex::Result;
-use twindex::internals::fmix64;
 
 /// The number of similarities, from 0.05 on in steps of 0.1.
 const STEPS: u32 = 10;
@@ -28,11 +26,13 @@ struct SimulatedMoments {
 pub(super) fn run(settings: &LawSettings, context: &StudyContext<'_>) -> Result<LawPart> {
     let mut all = Vec::new();
     for step in 0..STEPS {
-        context.at(10 + u64::from(step), 20)?;
+        let done = (10 + u64::from(step), 20);
+        context.at(done.0, done.1)?;
         let similarity = f64::from(step) / 10.0 + 0.05;
         let shared = (similarity * f64::from(settings.rows)).round() as u32;
         if shared > 0 && shared < settings.rows {
-            all.push(simulate(settings, shared, fmix64(context.seed ^ u64::from(step)))?);
+            let seed = context.seed_of(step);
+            all.push(simulate(settings, shared, seed, (context, done))?);
         }
     }
     let k = settings.functions;
@@ -105,7 +105,12 @@ impl SimulatedMoments {
 }
 
 /// Simulates estimates by RU, by RUM, and by RUM's correction of the share of equal lanes.
-fn simulate(settings: &LawSettings, shared: u32, seed: u64) -> Result<SimulatedMoments> {
+fn simulate(
+    settings: &LawSettings,
+    shared: u32,
+    seed: u64,
+    (context, done): (&StudyContext<'_>, (u64, u64)),
+) -> Result<SimulatedMoments> {
     let (matrix, k) = (matrix(settings.rows, shared), settings.functions as usize);
     let one = |run: u64| -> Result<[f64; 3]> {
         let maps = AffineMaps::units(k, matrix.union_rows(), seed ^ (2 * run))?;
@@ -118,9 +123,7 @@ fn simulate(settings: &LawSettings, shared: u32, seed: u64) -> Result<SimulatedM
         let share = f64::from(equal) / f64::from(settings.functions);
         Ok([ru, rum, share / (2.0 - share)])
     };
-    let runs: Result<Vec<[f64; 3]>> =
-        (0..u64::from(settings.runs)).into_par_iter().map(one).collect();
-    let runs = runs?;
+    let runs = context.repeat(done, settings.runs, 4 * settings.steps(), one)?;
     let [ru, rum, misapplied] =
         [0, 1, 2].map(|which| moments(&runs.iter().map(|run| run[which]).collect::<Vec<f64>>()));
     let similarity = f64::from(shared) / f64::from(settings.rows);

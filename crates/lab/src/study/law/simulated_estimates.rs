@@ -4,8 +4,7 @@
 use super::{LawPart, LawSettings, moments};
 use crate::estimate::{EstimateLaw, RowMatrix};
 use crate::sketch::AffineMaps;
-use crate::study::{Axis, Finding, Panel, Point, Series, SeriesKind};
-use rayon::prelude::*;
+use crate::study::{Axis, Finding, Panel, Point, Series, SeriesKind, StudyContext};
 use std::ops::Range;
 use twindex::DEFAULT_CONFIDENCE;
 use twindex::Result;
@@ -15,10 +14,10 @@ use twindex::internals::{SplitMix, fmix64};
 /// so it exceeds its bound once in 31,600 times.
 const BEYOND_CHANCE: f64 = 4.0;
 
-pub(super) fn run(settings: &LawSettings, seed: u64) -> Result<LawPart> {
+pub(super) fn run(settings: &LawSettings, context: &StudyContext<'_>) -> Result<LawPart> {
     let (k, runs) = (settings.functions, f64::from(settings.runs));
     let (j, law) = (settings.reached(), EstimateLaw::new(settings.functions, settings.reached())?);
-    let [hashed, mapped] = [by_hashes(settings, seed), by_maps(settings, seed)?];
+    let [hashed, mapped] = [by_hashes(settings, context)?, by_maps(settings, context)?];
 
     let (least, most) = (law.quantile(1e-4), law.quantile(1.0 - 1e-4));
     let x = |equal: u32| f64::from(equal) / f64::from(k);
@@ -58,12 +57,12 @@ pub(super) fn run(settings: &LawSettings, seed: u64) -> Result<LawPart> {
 }
 
 /// The numbers of equal minima of k hash functions, over the elements of two sets.
-fn by_hashes(settings: &LawSettings, seed: u64) -> Vec<u32> {
+fn by_hashes(settings: &LawSettings, context: &StudyContext<'_>) -> Result<Vec<u32>> {
+    let seed = fmix64(context.seed);
     let one = |run: u64| {
-        let seed = fmix64(seed) ^ run;
-        equal_lanes(settings.rows, settings.shared(), settings.functions, seed)
+        Ok(equal_lanes(settings.rows, settings.shared(), settings.functions, seed ^ run))
     };
-    (0..u64::from(settings.runs)).into_par_iter().map(one).collect()
+    context.repeat((0, 20), settings.runs, settings.steps(), one)
 }
 
 /// The number of random hash functions with the same minimum over two sets of `all` elements, of
@@ -83,14 +82,15 @@ pub(super) fn equal_lanes(all: u32, shared: u32, functions: u32, seed: u64) -> u
 }
 
 /// The numbers of equal minima of k affine permutations of the rows of two sets.
-fn by_maps(settings: &LawSettings, seed: u64) -> Result<Vec<u32>> {
+fn by_maps(settings: &LawSettings, context: &StudyContext<'_>) -> Result<Vec<u32>> {
     let matrix = matrix(settings.rows, settings.shared());
     let one = |run: u64| {
-        let seed = fmix64(!seed) ^ run;
+        let seed = seed ^ run;
         let maps = AffineMaps::units(settings.functions as usize, matrix.union_rows(), seed)?;
+    let seed = fmix64(!context.seed);
         Ok(matrix.ru(&maps, DEFAULT_CONFIDENCE)?.equal)
     };
-    (0..u64::from(settings.runs)).into_par_iter().map(one).collect()
+    context.repeat((4, 20), settings.runs, settings.steps(), one)
 }
 
 /// The matrix of two sets of `rows` elements, of which `shared` are common and the others divided

@@ -42,15 +42,20 @@ pub(crate) fn run(settings: &SimhashSettings, context: &StudyContext<'_>) -> Res
     let texts = EditedPairs::new(settings.words)?;
     let mut runs: Vec<Vec<JudgedPair>> = Vec::new();
     for number in 0..settings.runs {
-        context.at(number.into(), settings.runs.into())?;
         let mut random = SplitMix::new(fmix64(context.seed ^ fmix64(number.into())));
         let sketches = SketchMakers::new(settings.bytes, random.next())?;
         let judge = |pair: EditedPair| JudgedPair {
             similarity: pair.similarity,
             estimates: kinds.iter().map(|kept| sketches.estimate(*kept, &pair)).collect(),
         };
-        runs.push((0..settings.pairs).map(|_| judge(texts.draw(&mut random))).collect());
+        let mut judged = Vec::new();
+        for _ in 0..settings.pairs {
+            context.at(number.into(), settings.runs.into())?;
+            judged.push(judge(texts.draw(&mut random)));
+        }
+        runs.push(judged);
     }
+    context.at(settings.runs.into(), settings.runs.into())?;
     let mut report = report(settings, &kinds, &runs);
     add_tables(&mut report, context.seed)?;
     Ok(report)

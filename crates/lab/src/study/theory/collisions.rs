@@ -4,7 +4,7 @@
 
 use super::{TheoryPart, TheorySettings};
 use crate::estimate::{RowCounts, UniformMaps};
-use crate::study::{Axis, Finding, Panel, Point, Series, SeriesKind};
+use crate::study::{Axis, Finding, Panel, Point, Series, SeriesKind, StudyContext};
 use twindex::Result;
 use twindex::internals::SplitMix;
 
@@ -19,9 +19,9 @@ const MULTIPLES: [u64; 13] = [1, 2, 3, 5, 10, 20, 30, 50, 100, 200, 300, 500, 1_
 const FEW: u32 = 8;
 const FEW_ROWS: RowCounts = RowCounts { first: 2, both: 3, second: 1 };
 
-pub(super) fn run(settings: &TheorySettings, seed: u64) -> Result<TheoryPart> {
+pub(super) fn run(settings: &TheorySettings, context: &StudyContext<'_>) -> Result<TheoryPart> {
     let (similarity, union) = (ROWS.similarity(), ROWS.union());
-    let mut random = SplitMix::new(!seed);
+    let mut random = SplitMix::new(!context.seed);
     let [mut agreement, mut first, mut case_d, mut drawn] = [const { Vec::new() }; 4];
     let mut most = 0.0_f64;
     let maps = settings.maps * settings.runs;
@@ -33,7 +33,7 @@ pub(super) fn run(settings: &TheorySettings, seed: u64) -> Result<TheoryPart> {
         first.push(Point::new(x, uniform.common_first(ROWS) - similarity));
         // One to one, the common rows hold the least of N values with probability |I2|/N.
         case_d.push(Point::new(x, f64::from(ROWS.both) / values as f64 - similarity));
-        let seen = agreeing(values, maps, &mut random);
+        let seen = agreeing(values, maps, &mut random, context)?;
         let error = (law * (1.0 - law) / f64::from(maps)).sqrt();
         most = most.max((seen - law).abs() / error);
         drawn.push(Point::new(x, seen - similarity));
@@ -74,13 +74,25 @@ pub(super) fn run(settings: &TheorySettings, seed: u64) -> Result<TheoryPart> {
 }
 
 /// The share of uniform maps under which both sets have the same least value.
-fn agreeing(values: u64, maps: u32, random: &mut SplitMix) -> f64 {
+fn agreeing(
+    values: u64,
+    maps: u32,
+    random: &mut SplitMix,
+    context: &StudyContext<'_>,
+) -> Result<f64> {
     let mut least = |rows: u32| (0..rows).map(|_| random.below(values)).min().unwrap_or(u64::MAX);
     let mut agrees = || {
         let (first, both, second) = (least(ROWS.first), least(ROWS.both), least(ROWS.second));
         first.min(both) == second.min(both)
     };
-    (0..maps).filter(|_| agrees()).count() as f64 / f64::from(maps)
+    let mut agreeing = 0;
+    for map in 0..maps {
+        if map % 1024 == 0 {
+            context.at(1, 3)?;
+        }
+        agreeing += u32::from(agrees());
+    }
+    Ok(f64::from(agreeing) / f64::from(maps))
 }
 
 /// Calls `visit` with every order of the numbers below `count`.

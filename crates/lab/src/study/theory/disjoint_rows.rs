@@ -6,7 +6,7 @@
 use super::{TheoryPart, TheorySettings};
 use crate::estimate::UniformMaps;
 use crate::sketch::{Prime, greatest_divisor};
-use crate::study::{Axis, Finding, Panel, Point, Series, SeriesKind};
+use crate::study::{Axis, Finding, Panel, Point, Series, SeriesKind, StudyContext};
 use std::collections::HashSet;
 use twindex::Result;
 use twindex::internals::SplitMix;
@@ -30,21 +30,28 @@ fn one_to_one_below_prime(rows: u64) -> Result<f64> {
 }
 
 /// The share of runs in which no two rows share a value under any of the maps.
-fn drawn(rows: u64, maps: u32, runs: u32, random: &mut SplitMix) -> f64 {
-    let mut seen = HashSet::new();
-    let mut is_disjoint = || {
-        (0..maps).all(|_| {
+fn drawn(
+    rows: u64,
+    settings: &TheorySettings,
+    random: &mut SplitMix,
+    context: &StudyContext<'_>,
+) -> Result<f64> {
+    let (mut seen, mut disjoint) = (HashSet::new(), 0);
+    for _ in 0..settings.runs {
+        context.at(0, 3)?;
+        let is_disjoint = (0..settings.maps).all(|_| {
             seen.clear();
             (0..rows).all(|_| seen.insert(random.below(VALUES)))
-        })
-    };
-    (0..runs).filter(|_| is_disjoint()).count() as f64 / f64::from(runs)
+        });
+        disjoint += u32::from(is_disjoint);
+    }
+    Ok(f64::from(disjoint) / f64::from(settings.runs))
 }
 
-pub(super) fn run(settings: &TheorySettings, seed: u64) -> Result<TheoryPart> {
+pub(super) fn run(settings: &TheorySettings, context: &StudyContext<'_>) -> Result<TheoryPart> {
     let (maps, k) = (settings.maps, settings.maps as i32);
     let uniform = UniformMaps::new(VALUES)?;
-    let mut random = SplitMix::new(seed);
+    let mut random = SplitMix::new(context.seed);
     let [mut printed, mut prime, mut exact, mut formula, mut simulated] = [const { Vec::new() }; 5];
     let (mut most, mut gap) = (0.0_f64, 0.0_f64);
     for rows in ROWS {
@@ -56,7 +63,7 @@ pub(super) fn run(settings: &TheorySettings, seed: u64) -> Result<TheoryPart> {
         let bound = uniform.formula_19(rows, maps);
         gap = gap.max(law - bound);
         formula.push(Point::new(x, bound));
-        let seen = drawn(rows, maps, settings.runs, &mut random);
+        let seen = drawn(rows, settings, &mut random, context)?;
         let error = (law * (1.0 - law) / f64::from(settings.runs)).sqrt();
         let beyond = ((seen - law).abs() - 0.5 / f64::from(settings.runs)).max(0.0);
         most = most.max(if beyond > 0.0 { beyond / error.max(1e-12) } else { 0.0 });

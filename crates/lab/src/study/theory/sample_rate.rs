@@ -4,7 +4,7 @@
 
 use super::{Cell, TheoryPart, TheorySettings};
 use crate::estimate::Sampling;
-use crate::study::{Axis, Finding, Panel, Point, Series, SeriesKind, Table};
+use crate::study::{Axis, Finding, Panel, Point, Series, SeriesKind, StudyContext, Table};
 use twindex::Result;
 use twindex::internals::fmix64;
 
@@ -85,10 +85,15 @@ struct SampleSize {
     coordinated: f64,
 }
 
-pub(super) fn run(settings: &TheorySettings, seed: u64) -> Result<(TheoryPart, Table)> {
+pub(super) fn run(
+    settings: &TheorySettings,
+    context: &StudyContext<'_>,
+) -> Result<(TheoryPart, Table)> {
+    let seed = context.seed;
     let runs = (settings.runs / 4).max(50);
     let mut sizes = Vec::new();
     for share in SHARES {
+        context.at(2, 3)?;
         let drawn = (share * MANY as f64).round() as usize;
         let few = (share * FEW as f64).round() as usize;
         sizes.push(SampleSize {

@@ -2,6 +2,7 @@
 
 use super::{Estimated, Functions, Width};
 use crate::methods::MinHash;
+use crate::study::StudyContext;
 use crate::study::timing::{PartTimes, seconds};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hint::black_box;
@@ -62,8 +63,9 @@ pub(super) fn measure(
     size: u16,
     grid: &[usize],
     runs: usize,
-    seed: u64,
+    (context, done): (&StudyContext<'_>, (u64, u64)),
 ) -> Result<Width> {
+    context.at(done.0, done.1)?;
     let shingler = Shingler::new(Shingle::chars(size), Normalization::NONE, false, 0)?;
     let hashes: Vec<Vec<u64>> = texts.iter().map(|text| shingler.hashes(text)).collect();
     let (rows, count) = rows(&hashes);
@@ -84,7 +86,9 @@ pub(super) fn measure(
         PartTimes::of(pairs(texts.len()).map(of_pair).collect())
     };
     let estimated = |functions: Functions| -> Result<Vec<Estimated>> {
-        grid.iter().map(|number| estimate(functions, *number, &rows, count, runs, seed)).collect()
+        let rows = (&rows[..], count);
+        let of = |number: &usize| estimate(functions, *number, rows, runs, (context, done));
+        grid.iter().map(of).collect()
     };
     Ok(Width {
         size,
@@ -97,14 +101,14 @@ pub(super) fn measure(
 fn estimate(
     functions: Functions,
     number: usize,
-    texts: &[Vec<u64>],
-    rows: u64,
+    (texts, rows): (&[Vec<u64>], u64),
     runs: usize,
-    seed: u64,
+    (context, done): (&StudyContext<'_>, (u64, u64)),
 ) -> Result<Estimated> {
     let (mut values, mut times) = (Vec::new(), Vec::new());
     for run in 0..runs as u64 {
-        let seed = seed.wrapping_mul(1_000_003).wrapping_add(run);
+        context.at(done.0, done.1)?;
+        let seed = context.seed.wrapping_mul(1_000_003).wrapping_add(run);
         let drawn = match functions {
             Functions::Printed => MinHash::as_printed(rows, number, seed)?,
             Functions::Modular => MinHash::of_rows(rows + 1, number, seed)?,
