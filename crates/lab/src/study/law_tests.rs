@@ -1,7 +1,7 @@
 //! Tests of the study of the law, with few runs.
 
 use super::*;
-use crate::study::Cell;
+use crate::study::{Cell, SeriesKind};
 
 fn quick() -> LawSettings {
     LawSettings { runs: 150, rows: 40, ..LawSettings::default() }
@@ -21,6 +21,18 @@ fn all_findings_hold() {
     // The coverage of Wilson's interval at J = 0.8, from `tests/scripts/chance.py coverage`.
     let Cell::Share(share) = report.table.rows[2][2] else { panic!("no share") };
     assert!((share - 0.954_031_106_434_734_9).abs() < 1e-9, "{share}");
+}
+
+/// With many runs some estimates are rarer than 1 in 10,000.
+#[test]
+fn every_simulated_estimate_is_drawn() {
+    let settings = LawSettings { similarity: 0.5, functions: 40, rows: 4, runs: 30_000 };
+    let part = simulated_estimates::run(&settings, &StudyContext::unwatched(0)).expect("a part");
+    let dots = part.panels[0].series.iter().filter(|series| series.kind == SeriesKind::Dots);
+    let sums: Vec<f64> =
+        dots.map(|series| series.points.iter().map(|point| point.y).sum()).collect();
+    assert_eq!(sums.len(), 2);
+    assert!(sums.iter().all(|sum| (sum - 1.0).abs() < 1e-9), "{sums:?}");
 }
 
 #[test]

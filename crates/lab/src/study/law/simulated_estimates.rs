@@ -19,7 +19,10 @@ pub(super) fn run(settings: &LawSettings, context: &StudyContext<'_>) -> Result<
     let (j, law) = (settings.reached(), EstimateLaw::new(settings.functions, settings.reached())?);
     let [hashed, mapped] = [by_hashes(settings, context)?, by_maps(settings, context)?];
 
-    let (least, most) = (law.quantile(1e-4), law.quantile(1.0 - 1e-4));
+    // Nearly all of the law, and all that was simulated.
+    let seen = || hashed.iter().chain(&mapped).copied();
+    let least = law.quantile(1e-4).min(seen().min().unwrap_or(k));
+    let most = law.quantile(1.0 - 1e-4).max(seen().max().unwrap_or(0));
     let x = |equal: u32| f64::from(equal) / f64::from(k);
     let exact = (least..=most).map(|equal| {
         let p = law.probability(equal);
@@ -84,10 +87,10 @@ pub(super) fn equal_lanes(all: u32, shared: u32, functions: u32, seed: u64) -> u
 /// The numbers of equal minima of k affine permutations of the rows of two sets.
 fn by_maps(settings: &LawSettings, context: &StudyContext<'_>) -> Result<Vec<u32>> {
     let matrix = matrix(settings.rows, settings.shared());
+    let seed = fmix64(!context.seed);
     let one = |run: u64| {
         let seed = seed ^ run;
         let maps = AffineMaps::units(settings.functions as usize, matrix.union_rows(), seed)?;
-    let seed = fmix64(!context.seed);
         Ok(matrix.ru(&maps, DEFAULT_CONFIDENCE)?.equal)
     };
     context.repeat((4, 20), settings.runs, settings.steps(), one)
