@@ -252,7 +252,7 @@ fn panel(timed: &ApproachRuns) -> Panel {
     });
     Panel {
         title: format!("{}{}", timed.texts[..1].to_uppercase(), &timed.texts[1..]),
-        x: Axis::log("documents"),
+        x: Axis::log("documents").whole(),
         y: Axis::log("seconds"),
         series: series.collect(),
     }

@@ -254,7 +254,7 @@ fn figure(simulated: &[Simulated]) -> Result<Figure> {
     ];
     let panel = Panel {
         title: "Error of the estimate at similarity .5".to_owned(),
-        x: Axis::log("hash functions"),
+        x: Axis::log("hash functions").whole(),
         y: Axis::log("error"),
         series,
     };

@@ -203,7 +203,7 @@ fn figure(settings: &HashTimeSettings, filled: &[FilledMatrix], banded: &[BandTi
     let drawn = MatrixFiller::ALL.len() - 1;
     let panel = |title: String, y: &str, factor: &dyn Fn(&FilledMatrix) -> f64| Panel {
         title,
-        x: Axis::linear("shingle size (characters)"),
+        x: Axis::linear("shingle size (characters)").whole(),
         y: Axis::log(y),
         series: (0..drawn)
             .map(|at| {
@@ -224,7 +224,7 @@ fn figure(settings: &HashTimeSettings, filled: &[FilledMatrix], banded: &[BandTi
     });
     let banders = |title: &str, y: Axis, point: &dyn Fn(&BandTimes, usize) -> Point| Panel {
         title: title.to_owned(),
-        x: Axis::linear("rows in a band"),
+        x: Axis::linear("rows in a band").whole(),
         y,
         series: BANDERS
             .into_iter()

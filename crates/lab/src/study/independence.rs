@@ -143,13 +143,14 @@ fn figure(results: &Results) -> Figure {
         Series::new(keys.name(), SeriesKind::Dots, points)
     });
     let none = [*DEGREES.start() as f64, *DEGREES.end() as f64].map(|x| Point::new(x, 0.0));
-    let degrees = || Axis::linear("independence K").within(1.5, *DEGREES.end() as f64 + 0.5);
+    let degrees =
+        || Axis::linear("independence K").within(1.5, *DEGREES.end() as f64 + 0.5).whole();
     Figure {
         title: TITLE.to_owned(),
         panels: vec![
             Panel {
                 title: format!("Which of {} neighbouring keys is the least", results.keys),
-                x: Axis::linear("place of the key in the run"),
+                x: Axis::linear("place of the key in the run").whole(),
                 y: Axis::linear("probability times the number of keys"),
                 series: places.collect(),
             },

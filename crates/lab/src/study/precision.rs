@@ -354,7 +354,7 @@ fn figure(measured: &[FamilyEstimates], grid: &[usize]) -> Figure {
             Series::new(one.functions.name(), SeriesKind::Line, points)
         });
         let series = std::iter::once(reference).chain(families).collect();
-        let x = Axis::log("hash functions");
+        let x = Axis::log("hash functions").whole();
         Panel { title: format!("{title}: {}", keys.name()), x, y, series }
     };
     let x = |at: usize| grid[at] as f64;

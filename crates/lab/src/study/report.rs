@@ -131,11 +131,19 @@ pub(crate) struct Axis {
     pub(crate) range: Option<(f64, f64)>,
     /// The names of categories at 0, 1, 2 and so on; empty for numbers.
     pub(crate) names: Vec<String>,
+    /// Whether all values are whole numbers, so that marks between them would mean nothing.
+    pub(crate) whole: bool,
 }
 
 impl Axis {
     pub(crate) fn linear(label: &str) -> Self {
-        Self { label: label.to_owned(), scale: Scale::Linear, range: None, names: Vec::new() }
+        Self {
+            label: label.to_owned(),
+            scale: Scale::Linear,
+            range: None,
+            names: Vec::new(),
+            whole: false,
+        }
     }
 
     /// A logarithmic axis. Numbers of 0 or less are left out.
@@ -145,6 +153,11 @@ impl Axis {
 
     pub(crate) fn within(self, least: f64, greatest: f64) -> Self {
         Self { range: Some((least, greatest)), ..self }
+    }
+
+    /// The axis of whole numbers, such as counts.
+    pub(crate) fn whole(self) -> Self {
+        Self { whole: true, ..self }
     }
 
     pub(crate) fn of_names(label: &str, names: impl IntoIterator<Item = String>) -> Self {

@@ -208,7 +208,7 @@ impl FoundRules {
         }
         let scatter = Panel {
             title: "Every pair found".to_owned(),
-            x: Axis::log("support: transactions with both"),
+            x: Axis::log("support: transactions with both").whole(),
             y: Axis::linear("Jaccard's similarity of the columns").within(0.0, 1.0),
             series,
         };
@@ -228,8 +228,8 @@ impl FoundRules {
         let bounds = [1.0, all.max(2) as f64].map(|height| Point::new(hundredth, height));
         Panel {
             title: "Pairs that a least support would leave".to_owned(),
-            x: Axis::log("least support: transactions with both"),
-            y: Axis::log("pairs"),
+            x: Axis::log("least support: transactions with both").whole(),
+            y: Axis::log("pairs").whole(),
             series: vec![
                 Series::new("found", SeriesKind::Line, left),
                 Series::new("1 % of all transactions", SeriesKind::Dashed, bounds),

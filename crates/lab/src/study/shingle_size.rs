@@ -161,7 +161,7 @@ fn figure(curves: &[Vec<SimilaritySpread>], pairs: usize) -> Figure {
     });
     let panel = Panel {
         title: format!("Mean of {pairs} pairs; bands from the least to the greatest"),
-        x: Axis::linear("characters of a shingle"),
+        x: Axis::linear("characters of a shingle").whole(),
         y: Axis::linear("Jaccard's similarity").within(0.0, 1.0),
         series: series.collect(),
     };

@@ -13,6 +13,7 @@ pub(super) struct DrawnAxis {
     to: f64,
     log: bool,
     names: Vec<String>,
+    whole: bool,
 }
 
 impl DrawnAxis {
@@ -40,7 +41,7 @@ impl DrawnAxis {
                 (from, greatest + room)
             }
         };
-        Self { from, to, log, names }
+        Self { from, to, log, names, whole: axis.whole }
     }
 
     pub(super) fn shows(&self, value: f64) -> bool {
@@ -77,7 +78,8 @@ impl DrawnAxis {
         !(1e-3..2e5).contains(&greatest) || (self.log && self.from < 1e-4)
     }
 
-    /// Powers of ten, with as many marks between them as fit.
+    /// Powers of ten, with as many marks between them as fit. An axis shorter than that has the
+    /// marks of a linear one.
     fn log_marks(&self, most: usize) -> Vec<f64> {
         let (first, last) = (self.from.log10().floor() as i32, self.to.log10().ceil() as i32);
         let within = |mark: &f64| *mark >= self.from * 0.999 && *mark <= self.to * 1.001;
@@ -88,6 +90,9 @@ impl DrawnAxis {
             marks.filter(within).collect()
         };
         let finer = [marks(&[1.0, 2.0, 5.0], 1), marks(&[1.0, 3.0], 1)];
+        if finer[0].len() < 2 {
+            return self.linear_marks(most);
+        }
         let fits = finer.into_iter().find(|marks| marks.len() <= most);
         fits.unwrap_or_else(|| {
             let step = (1..).find(|step| marks(&[1.0], *step).len() <= most.max(2));
@@ -95,12 +100,13 @@ impl DrawnAxis {
         })
     }
 
-    /// Multiples of 1, 2 or 5 times a power of ten.
+    /// Multiples of 1, 2 or 5 times a power of ten; on an axis of whole numbers only such numbers.
     fn linear_marks(&self, most: usize) -> Vec<f64> {
         let least = (self.to - self.from) / most.max(2) as f64;
         let power = 10_f64.powf(least.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].map(|part| part * power);
         let step = step.into_iter().find(|step| *step >= least * 0.999).unwrap_or(least);
+        let step = if self.whole { step.max(1.0) } else { step };
         let (first, last) = ((self.from / step).ceil() as i64, (self.to / step).floor() as i64);
         (first..=last).map(|number| number as f64 * step).collect()
     }
@@ -176,6 +182,24 @@ mod tests {
         let log = side(&Axis::log("x").within(1.0, 1e6), &[]);
         assert_eq!(log.log_marks(7), [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6]);
         assert_eq!(log.log_marks(4), [1.0, 100.0, 1e4, 1e6]);
+    }
+
+    #[test]
+    fn an_axis_of_whole_numbers_has_no_marks_between_them() {
+        let rows = side(&Axis::linear("row").within(0.5, 4.5).whole(), &[]);
+        assert_eq!(rows.linear_marks(9), [1.0, 2.0, 3.0, 4.0]);
+        let many = side(&Axis::linear("row").within(0.5, 400.5).whole(), &[]);
+        assert_eq!(many.linear_marks(9), [50.0, 100.0, 150.0, 200.0, 250.0, 300.0, 350.0, 400.0]);
+        let support = side(&Axis::log("support").whole(), &[3.0]);
+        assert_eq!(support.log_marks(9), [3.0]);
+    }
+
+    #[test]
+    fn a_short_logarithmic_axis_has_marks() {
+        for value in [0.03, 1.0, 3.0, 7.0, 1234.0] {
+            let marks = side(&Axis::log("x"), &[value]).log_marks(9);
+            assert!((2..=9).contains(&marks.len()), "{value}: {marks:?}");
+        }
     }
 
     #[test]

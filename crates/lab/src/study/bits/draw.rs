@@ -112,7 +112,7 @@ fn small_sets(results: &Results) -> Result<Panel> {
     });
     Ok(Panel {
         title: format!("Measured error at {DEFAULT_THRESHOLD}"),
-        x: Axis::log("elements of both sets together"),
+        x: Axis::log("elements of both sets together").whole(),
         y: Axis::linear("standard error"),
         series: series.collect(),
     })

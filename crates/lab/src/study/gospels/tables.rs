@@ -249,7 +249,7 @@ fn over_functions(compared: &MeasuredTranslation) -> Panel {
     }
     Panel {
         title: format!("{}, {}: RUM on samples", compared.translation.name, name(DRAWN)),
-        x: Axis::linear("number of functions").within(4.0, 21.0),
+        x: Axis::linear("number of functions").within(4.0, 21.0).whole(),
         y: Axis::linear("similarity; band: one standard deviation"),
         series,
     }

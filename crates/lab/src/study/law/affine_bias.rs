@@ -72,7 +72,7 @@ pub(super) fn run(seed: u64) -> Result<LawPart> {
     let findings = findings(whole, mean_drawn, [&runs, &drawn, &printed, &orders]);
     let panel = Panel {
         title: "Affine maps: probability of equal minima less J".to_owned(),
-        x: Axis::log("rows n of the matrix, half of them in a set"),
+        x: Axis::log("rows n of the matrix, half of them in a set").whole(),
         y: Axis::linear("probability - J"),
         series: vec![
             Series::new("permutations, runs of rows", SeriesKind::Line, runs),

@@ -134,7 +134,7 @@ fn ones(signed: &SignedMatrix) -> Panel {
     Panel {
         title: matrix.name.clone(),
         x: Axis::of_names("set", matrix.sets.clone()),
-        y: Axis::linear("row").within(0.5, matrix.elements.len() as f64 + 0.5),
+        y: Axis::linear("row").within(0.5, matrix.elements.len() as f64 + 0.5).whole(),
         series: vec![Series::new("1 in the characteristic matrix", SeriesKind::Dots, points)],
     }
 }
@@ -157,7 +157,7 @@ fn estimates(signed: &SignedMatrix) -> Panel {
     }
     Panel {
         title: format!("{}: estimates; dashed: exact", matrix.name),
-        x: Axis::linear("number of functions").within(0.0, DRAWN as f64),
+        x: Axis::linear("number of functions").within(0.0, DRAWN as f64).whole(),
         y: Axis::linear("similarity").within(0.0, 1.0),
         series,
     }

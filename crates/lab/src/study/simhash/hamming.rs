@@ -87,7 +87,7 @@ fn panel(kinds: &[NamedTables]) -> Panel {
     }
     Panel {
         title: format!("Finding {BITS}-bit fingerprints (lines: theory; dots: {PAIRS} pairs each)"),
-        x: Axis::linear("Hamming distance").within(0.0, FARTHEST as f64),
+        x: Axis::linear("Hamming distance").within(0.0, FARTHEST as f64).whole(),
         y: Axis::linear("probability").within(0.0, 1.0),
         series,
     }

@@ -76,7 +76,7 @@ pub(super) fn run(settings: &TheorySettings, context: &StudyContext<'_>) -> Resu
     let line = SeriesKind::Line;
     let panel = Panel {
         title: format!("No two rows share a value under any of {maps} maps: P(D_n)"),
-        x: Axis::log("rows n"),
+        x: Axis::log("rows n").whole(),
         y: Axis::linear("probability").within(0.0, 1.0),
         series: vec![
             Series::new("x i + y mod n, as printed", SeriesKind::Dots, printed),

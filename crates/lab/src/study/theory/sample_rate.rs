@@ -137,7 +137,7 @@ fn panel(sizes: &[SampleSize]) -> Panel {
     let ends = [from, 2.0 * MANY as f64].map(|x| Point::new(x, x.powf(-0.25)));
     Panel {
         title: "Error of the similarity of samples, J = .5".to_owned(),
-        x: Axis::log("elements n1 + n2 of both samples"),
+        x: Axis::log("elements n1 + n2 of both samples").whole(),
         y: Axis::log("root mean square error"),
         series: vec![
             Series::new("(n1 + n2)^(-1/4), theorem 2", SeriesKind::Dashed, ends),

@@ -79,7 +79,7 @@ fn long(widths: &[Width], grid: &[usize]) -> Table {
 }
 
 fn figure(widths: &[Width], grid: &[usize]) -> Figure {
-    let sizes = || Axis::linear("characters of a shingle");
+    let sizes = || Axis::linear("characters of a shingle").whole();
     let line = |name: String, of: &dyn Fn(&Width) -> f64| {
         let points = widths.iter().map(|width| Point::new(width.size.into(), of(width)));
         Series::new(name, SeriesKind::Line, points.collect::<Vec<_>>())
@@ -149,7 +149,7 @@ fn by_functions(widths: &[Width], grid: &[usize]) -> Panel {
     }
     Panel {
         title: format!("Time of all pairs by functions, shingles of {size}"),
-        x: Axis::linear("functions"),
+        x: Axis::linear("functions").whole(),
         y: Axis::linear("milliseconds"),
         series,
     }
