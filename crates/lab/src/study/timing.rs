@@ -32,14 +32,38 @@ impl PartTimes {
     }
 }
 
-/// The number that is greater than so many quarters of ascending numbers.
+/// The quartile with this number, from 0 to 4, of ascending numbers. If it lies between two of them,
+/// as the median of an even number does, it is in their middle.
 pub(super) fn quartile(ascending: &[f64], quarters: usize) -> f64 {
-    let at = (ascending.len() * quarters / 4).min(ascending.len().saturating_sub(1));
-    ascending.get(at).copied().unwrap_or(f64::NAN)
+    let Some(last) = ascending.len().checked_sub(1) else { return f64::NAN };
+    let from_below = (ascending.len() * quarters / 4).min(last);
+    let from_above = last - (ascending.len() * (4 - quarters) / 4).min(last);
+    f64::midpoint(ascending[from_below], ascending[from_above])
 }
 
 pub(super) fn seconds(work: impl FnOnce()) -> f64 {
     let begun = Instant::now();
     work();
     begun.elapsed().as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quartiles_are_as_far_from_the_least_as_from_the_greatest() {
+        for count in 1..=21 {
+            let numbers: Vec<f64> = (1..=count).map(f64::from).collect();
+            let [low, middle, high] = [1, 2, 3].map(|quarters| quartile(&numbers, quarters));
+            assert_eq!(middle, f64::from(count + 1) / 2.0, "{count}");
+            assert_eq!(low + high, f64::from(count + 1), "{count}");
+            assert!(low <= middle && middle <= high, "{count}");
+        }
+        assert_eq!(
+            [1, 2, 3].map(|quarters| quartile(&[1.0, 2.0, 3.0, 9.0], quarters)),
+            [1.5, 2.5, 6.0]
+        );
+        assert!(quartile(&[], 2).is_nan());
+    }
 }
