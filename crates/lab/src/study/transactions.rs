@@ -112,13 +112,16 @@ impl TransactionsBuilder {
             "is not UTF-8; convert the file, for example with iconv -t utf-8".to_owned()
         })?;
         let text = text.trim_start_matches('\u{feff}').trim_end_matches(['\n', '\r']);
-        if text.trim().is_empty() {
+        let separator = self.layout.separator;
+        // In a matrix with tabs, a row without items can be a line of tabs alone.
+        let is_row =
+            |width: usize| width > 1 && cells(text, separator).is_ok_and(|c| c.len() == width);
+        if text.trim().is_empty() && !self.width.is_some_and(is_row) {
             return Ok(());
         }
         if self.all.count == u32::MAX {
             return Err(format!("is one too many: at most {} transactions", u32::MAX));
         }
-        let separator = self.layout.separator;
         match (self.layout.matrix, self.width) {
             (false, _) => {
                 let parts = match separator {
@@ -350,6 +353,16 @@ mod tests {
             "a\tc\tb\n1\t1\t\n\t\t1\n1\t1\t1",
         ] {
             assert_eq!(read(matrix.as_bytes(), layout).as_ref(), Ok(&expected), "{matrix}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_a_matrix_without_items_is_a_transaction_with_any_separator() {
+        let layout = TransactionLayout { matrix: true, ..TransactionLayout::default() };
+        for matrix in ["a,b\n1,1\n,\n1,0\n", "a\tb\n1\t1\n\t\n1\t\n", "a b\n1 1\n0 0\n \n1 0\n"] {
+            let read = read(matrix.as_bytes(), layout).expect("well-formed");
+            assert_eq!(read.count, 3, "{matrix:?}");
+            assert_eq!(columns(&read), [("a", &[0, 2][..]), ("b", &[0])], "{matrix:?}");
         }
     }
 
