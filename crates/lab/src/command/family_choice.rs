@@ -77,11 +77,7 @@ mod tests {
         assert_eq!(all.families(), Family::ALL);
         for wrong in ["md5", "polynomial", "polynomial:1"] {
             let error = read(wrong).expect_err("no such family").to_string();
-            assert!(
-                error.contains(wrong) && error.contains("polynomial:K")
-                    || error.contains("from 2 to 64"),
-                "{error}"
-            );
+            assert!(error.contains(wrong) && error.contains("from 2 to 64"), "{error}");
         }
     }
 

@@ -81,6 +81,9 @@ impl UniformMaps {
     /// class: 1 - C(n, 2) (1 - (1 - p)^k), where p = 1/N is the probability that two rows share a
     /// value. It is a lower bound of P(D_n), and may be below 0.
     pub fn formula_19(self, rows: u64, maps: u32) -> f64 {
+        if maps == 0 {
+            return 1.0;
+        }
         let pairs = rows as f64 * (rows.saturating_sub(1)) as f64 / 2.0;
         let collide = -(f64::from(maps) * (-1.0 / self.values as f64).ln_1p()).exp_m1();
         1.0 - pairs * collide
@@ -95,7 +98,7 @@ impl UniformMaps {
             return 0.0;
         }
         self.sum(|from, after| {
-            let at = |least: f64, count: u32| least.powi(count as i32);
+            let at = |least: f64, count: u32| power(least, count.into());
             let (a, c, b) = (rows.first, rows.both, rows.second);
             at(from, a) * at(from, c) * at(from, b)
                 - at(after, a) * at(after, c) * at(from, b)
@@ -107,9 +110,8 @@ impl UniformMaps {
     /// The probability of the event of formula 18: the least value of the common rows is below
     /// those of all others.
     pub fn common_first(self, rows: RowCounts) -> f64 {
-        let others = (rows.first + rows.second) as i32;
-        let both = rows.both as i32;
-        self.sum(|from, after| (from.powi(both) - after.powi(both)) * after.powi(others))
+        let (others, both) = (rows.union() - u64::from(rows.both), u64::from(rows.both));
+        self.sum(|from, after| (power(from, both) - power(after, both)) * power(after, others))
     }
 
     /// The sum over all values v of a function of the shares of values that are v or more, and more
@@ -118,6 +120,12 @@ impl UniformMaps {
         let share = |left: u64| left as f64 / self.values as f64;
         (0..self.values).rev().map(|left| of(share(left + 1), share(left))).sum()
     }
+}
+
+/// The power of a share of the values. Above 2^31 rows every power of a share below 1 is as good as
+/// 0, because there are at most 2^24 values.
+fn power(share: f64, rows: u64) -> f64 {
+    share.powi(i32::try_from(rows).unwrap_or(i32::MAX))
 }
 
 #[cfg(test)]
@@ -175,6 +183,23 @@ mod tests {
         // Of two rows there is one pair, and the bound is exact.
         let two = UniformMaps::new(1_000).expect("valid");
         assert!((two.formula_19(2, 5) - 0.999_f64.powi(5)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_ends_of_all_ranges_are_safe() {
+        let many = u32::MAX;
+        for values in [1, 2, 4_096] {
+            let maps = UniformMaps::new(values).expect("valid");
+            // So many rows of each kind take the least value that all share it.
+            let rows = RowCounts { first: many, both: many, second: many };
+            assert!((maps.agreement(rows) - 1.0).abs() < 1e-6, "{values}");
+            assert!(maps.common_first(rows) < 1e-6, "{values}");
+            let none = RowCounts { first: 0, both: 0, second: 0 };
+            assert_eq!((maps.agreement(none), maps.common_first(none)), (0.0, 0.0), "{values}");
+            for rows in [0, 1, u64::MAX] {
+                assert_eq!(maps.formula_19(rows, 0), 1.0, "{values} {rows}");
+            }
+        }
     }
 
     #[test]

@@ -95,17 +95,25 @@ impl HammingTables {
     /// unless there are more blocks than differing ones.
     pub fn blocks(bits: usize, blocks: usize, differing: usize) -> Result<Self> {
         within("blocks", blocks, bits)?;
-        within("differing bits", differing + 1, blocks)?;
+        if differing >= blocks {
+            return Err(Error::InvalidSetting {
+                setting: "differing bits",
+                got: differing.to_string(),
+                expected: "fewer than there are blocks",
+            });
+        }
         check(bits, choose(blocks, differing) as usize)?;
         let sizes: Vec<usize> =
             (0..blocks).map(|at| bits / blocks + usize::from(at < bits % blocks)).collect();
         let starts: Vec<usize> =
             (0..blocks).map(|at| sizes.iter().take(at).sum::<usize>()).collect();
         let mut choices: Vec<Vec<usize>> = vec![Vec::new()];
-        for _ in differing..blocks {
+        for chosen in 0..blocks - differing {
             let longer = |choice: &Vec<usize>| {
                 let from = choice.last().map_or(0, |last| last + 1);
-                let (choice, more) = (choice.clone(), from..blocks);
+                // Later blocks would leave too few behind them. So every beginning of a choice can
+                // be completed, and there are never more beginnings than choices.
+                let (choice, more) = (choice.clone(), from..differing + chosen + 1);
                 more.map(move |block| choice.iter().copied().chain([block]).collect())
             };
             choices = choices.iter().flat_map(longer).collect::<Vec<Vec<usize>>>();
@@ -229,7 +237,6 @@ fn within(setting: &'static str, got: usize, most: usize) -> Result<()> {
         "bits" => "a whole number from 1 to 1024",
         "tables" => "a whole number from 1 to 4096",
         "blocks" => "a whole number from 1 to the number of bits",
-        "differing bits" => "fewer than there are blocks",
         _ => "a whole number from 1 to the number of bits",
     };
     Err(Error::InvalidSetting { setting, got: got.to_string(), expected })

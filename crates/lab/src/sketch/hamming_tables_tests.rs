@@ -86,6 +86,16 @@ fn blocks_have_the_numbers_of_tables_of_the_paper() {
     }
 }
 
+/// Of 40 blocks, 20 can be chosen in more than 10^11 ways, but 39 in only 40.
+#[test]
+fn all_but_one_of_many_blocks_are_chosen_at_once() {
+    for blocks in [40, 1_024] {
+        let tables = HammingTables::blocks(1_024, blocks, 1).expect("valid");
+        let width = 1_024 - 1_024_usize.div_ceil(blocks);
+        assert_eq!((tables.len(), tables.width(), tables.certain()), (blocks, width, 1));
+    }
+}
+
 #[test]
 fn bands_are_blocks_of_which_one_is_chosen() {
     let (bands, blocks) = (HammingTables::bands(64, 16), HammingTables::blocks(64, 4, 3));
@@ -104,6 +114,7 @@ fn numbers_out_of_range_are_refused() {
         HammingTables::bands(64, 0),
         HammingTables::blocks(64, 65, 1),
         HammingTables::blocks(64, 4, 4),
+        HammingTables::blocks(64, 4, usize::MAX),
         HammingTables::blocks(64, 30, 15),
     ] {
         assert!(bad.is_err(), "{bad:?}");
