@@ -8,7 +8,7 @@ use super::intersection::{shared_by_multisets, shared_by_sets};
 /// times as it occurs in the one with fewer occurrences.
 ///
 /// Elements are 64-bit hashes, so two different elements can collide. With n elements in all, the
-/// probability of any collision is about n²/2⁶⁵: 1 in 300,000 for 10 million.
+/// probability of any collision is about n²/2⁶⁵: 1 in 370,000 for 10 million.
 ///
 /// ```
 /// use twindex::Overlap;

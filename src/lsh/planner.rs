@@ -43,9 +43,10 @@ pub struct Chances {
 /// lanes, the one whose (1/b)^(1/r) is nearest to the threshold (Leskovec, Rajaraman, Ullman,
 /// "Mining of Massive Datasets", section 3.4.3).
 ///
-/// At (1/b)^(1/r), the curve of the candidate probability is steepest and about 1 - 1/e high. A
-/// pair at the threshold has a higher probability if the threshold is above that point, and a lower
-/// one if it is below. The rule does not take a recall. [`Forecast::textbook`] computes it.
+/// At (1/b)^(1/r), the candidate probability is 1 - (1 - 1/b)^b: about 1 - 1/e with many bands. Its
+/// curve is steepest a little below, at ((r - 1)/(b r - 1))^(1/r). A pair at the threshold has a
+/// higher probability if the threshold is above (1/b)^(1/r), and a lower one if it is below. The
+/// rule does not take a recall. [`Forecast::textbook`] computes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Textbook {
@@ -53,7 +54,7 @@ pub struct Textbook {
     pub bands: usize,
     /// The number of lanes in each band, r.
     pub depth: u32,
-    /// The similarity at which the curve is steepest, (1/b)^(1/r).
+    /// The similarity that the rule takes for the threshold of these bands, (1/b)^(1/r).
     pub middle: f64,
     /// The probability that a pair at the threshold becomes a candidate.
     pub recall: f64,
@@ -176,6 +177,24 @@ mod tests {
             last = met;
         }
         assert!(last - limit < 2e-4);
+    }
+
+    /// The curve is steepest at ((r - 1)/(b r - 1))^(1/r), which is below (1/b)^(1/r).
+    #[test]
+    fn the_curve_is_steepest_a_little_below_the_textbooks_point() {
+        for (bands, depth) in [(2, 2), (20, 10), (16, 16), (1000, 5)] {
+            let (b, r) = (bands as f64, f64::from(depth));
+            let slope = |at: f64| {
+                let met = |at| candidate_probability(at, depth, bands);
+                (met(at + 1e-6) - met(at - 1e-6)) / 2e-6
+            };
+            let (steepest, point) =
+                (((r - 1.0) / (b * r - 1.0)).powf(1.0 / r), (1.0 / b).powf(1.0 / r));
+            assert!(steepest < point, "{bands} bands of {depth}");
+            for other in [point, steepest - 0.01, steepest + 0.01] {
+                assert!(slope(steepest) > slope(other), "{bands} bands of {depth}: {other}");
+            }
+        }
     }
 
     #[test]

@@ -90,8 +90,7 @@ fn in_column(cell: &Cell) -> Value {
     }
 }
 
-/// The table as CSV according to RFC 4180, with `
-/// ` at the end of lines.
+/// The table as CSV according to RFC 4180, but with lines that end in a line feed alone.
 pub(super) fn csv(table: &Table) -> String {
     let mut out = String::new();
     let heading = table.columns.iter().map(|name| quoted(name));
