@@ -10,7 +10,7 @@ use crate::terminal::messages::message;
 use crate::terminal::output::{Results, bytes, count, grouped, summary, whole_millis};
 use crate::terminal::progress_bar::ProgressBar;
 use crate::terminal::{escape, interrupt};
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -92,7 +92,7 @@ pub(crate) fn create(global: &GlobalOptions, args: &Create) -> Result<Ending, Fa
     summary(global, &fields, &sentence);
     if interrupt::asked() {
         let name = args.index.display();
-        return Err(anyhow::anyhow!("{name}: interrupted; the index is there, and empty").into());
+        return Err(anyhow!("{name}: interrupted; the index is there, and empty").into());
     }
     Ok(Ending::Done)
 }
@@ -224,10 +224,11 @@ struct LostList<'p> {
 impl<'p> LostList<'p> {
     fn begin(path: &'p Path) -> Result<Self, Failure> {
         let partial = partial_path(path);
-        let exists = || Err(io::ErrorKind::AlreadyExists.into());
-        let is_there = path.symlink_metadata().is_ok();
-        let file = if is_there { exists() } else { File::create(&partial) };
-        let file = file.with_context(|| path.display().to_string())?;
+        if path.symlink_metadata().is_ok() {
+            let place = path.display();
+            return Err(anyhow!("{place}: already exists; name a new file for --lost").into());
+        }
+        let file = File::create(&partial).with_context(|| path.display().to_string())?;
         Ok(Self { path, partial, file: BufWriter::new(file), written: 0, failed: None })
     }
 
@@ -265,7 +266,7 @@ pub(crate) fn compact(global: &GlobalOptions, args: &Compact) -> Result<Ending, 
     if let Err(Error::NotShrunk { path }) = &compacted {
         let wait = global.wait.unwrap_or_default().as_secs_f64();
         let path = path.display();
-        return Err(anyhow::anyhow!(
+        return Err(anyhow!(
             "{path}: compacted but not shrunk: another process has read it for {wait} s; run the \
              command again when that has finished, or wait longer with --wait SECONDS"
         )

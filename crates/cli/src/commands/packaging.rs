@@ -5,7 +5,7 @@ use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::whole_file;
 use crate::terminal::output::{count, summary};
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::{Command, ValueEnum};
 use clap_complete::Shell;
 use std::io::{self, Write};
@@ -63,6 +63,9 @@ pub(crate) fn completions(mut twindex: Command, args: &Completions) -> Result<En
 /// Writes a manual page for each command.
 pub(crate) fn man(twindex: Command, global: &GlobalOptions, args: &Man) -> Result<Ending, Failure> {
     let place = || args.directory.display().to_string();
+    if args.directory.exists() && !args.directory.is_dir() {
+        return Err(anyhow!("{}: is no folder; name another one for the pages", place()).into());
+    }
     std::fs::create_dir_all(&args.directory).with_context(place)?;
     let mut all = twindex.disable_help_subcommand(true);
     all.build();

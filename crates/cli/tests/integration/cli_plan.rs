@@ -165,7 +165,7 @@ fn there_is_a_manual_page_for_every_command() {
         }
     }
     shell.write("file", "");
-    shell.run("man file").fails_with("file: ");
+    shell.run("man file").fails_with("file: is no folder");
 }
 
 /// Texts of which many are alike to different degrees.
