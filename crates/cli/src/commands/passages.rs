@@ -144,6 +144,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Passages) -> Result<Ending, Fai
     let start = Instant::now();
     let index = opening::to_read(global, &args.index)?;
     let snapshot = index.snapshot()?;
+    opening::check_passages(&args.index, snapshot.settings())?;
     let mut results = args.results.results(global, &args.index, &[], &COLUMNS)?;
     let mut repeats = snapshot.repeats()?;
     if args.max_per_passage > 0 {

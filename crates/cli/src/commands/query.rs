@@ -79,7 +79,8 @@ pub(crate) struct Query {
     pub(crate) containment: bool,
     /// Find documents that share a passage with the query, and the passages; the threshold is then
     /// the least share of the query that lies in them [default: all]
-    #[arg(help_heading = MATCHES, long, conflicts_with_all = ["containment", "estimate", "scan"])]
+    #[arg(help_heading = MATCHES, long,
+          conflicts_with_all = ["confidence", "containment", "estimate", "scan"])]
     pub(crate) passages: bool,
     /// Probability that the true similarity lies between low and high
     #[arg(help_heading = MATCHES, long, value_name = "P", default_value_t = DEFAULT_CONFIDENCE)]
@@ -114,6 +115,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Query) -> Result<Ending, Failur
     let settings = *snapshot.settings();
     let Query { threshold, top, max_candidates, .. } = *args;
     if args.passages {
+        opening::check_passages(&args.index, &settings)?;
         let shared = SharedPassages { snapshot, threshold, top, max_candidates };
         // An index without passages is told before anything else.
         shared.check()?;

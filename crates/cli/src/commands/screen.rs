@@ -145,6 +145,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Screen) -> Result<Ending, Failu
     let index = opening::to_read(global, &args.index)?;
     let snapshot = Arc::new(index.snapshot()?);
     let settings = *snapshot.settings();
+    opening::check_passages(&args.index, &settings)?;
     // An index without passages or texts is told once, before any record.
     snapshot.known_passages("")?;
     args.input.check(settings.shingle, settings.weighted, &args.index)?;

@@ -8,7 +8,7 @@ use crate::terminal::messages::note;
 use std::path::Path;
 use std::time::Duration;
 use twindex::{Error, Result};
-use twindex::{Index, IndexOptions, ReadOnlyIndex, Settings};
+use twindex::{Index, IndexOptions, ReadOnlyIndex, Settings, Shingle};
 
 /// Opens an index for reading and writing.
 pub fn to_write(global: &GlobalOptions, path: &Path) -> std::result::Result<Index, Failure> {
@@ -18,6 +18,17 @@ pub fn to_write(global: &GlobalOptions, path: &Path) -> std::result::Result<Inde
 /// Opens an index for reading.
 pub fn to_read(global: &GlobalOptions, path: &Path) -> std::result::Result<ReadOnlyIndex, Failure> {
     open(global, IndexOptions::new(), |options| options.open_read_only(path))
+}
+
+/// Refuses to look for passages in an index that cannot keep any, whatever its settings.
+pub fn check_passages(path: &Path, settings: &Settings) -> std::result::Result<(), Failure> {
+    let path = path.display();
+    let cause = match settings.shingle {
+        _ if settings.weighted => "holds weighted sets, which have no order and so no passages",
+        Shingle::Kmers(_) => "holds k-mers, which make no passages",
+        _ => return Ok(()),
+    };
+    Err(anyhow::anyhow!("{path}: {cause}").into())
 }
 
 /// Creates an index with these settings. If another process has created it since it was looked for,

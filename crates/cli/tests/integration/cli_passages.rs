@@ -52,7 +52,10 @@ fn a_copied_passage_is_found_with_its_places() {
     let none = shell.run("query i.twx --passages --threshold 0.99 query.txt -q");
     assert_eq!(none.status, 1, "{none:?}");
     shell.run("query i.twx --passages --threshold 2 query.txt").fails_with("threshold 2");
-    is_misused(&shell.run("query i.twx --passages --scan query.txt"), "cannot be used with");
+    for option in ["--scan", "--confidence 0.9"] {
+        let done = shell.run(&format!("query i.twx --passages {option} query.txt"));
+        is_misused(&done, "cannot be used with");
+    }
 }
 
 #[test]
@@ -105,6 +108,26 @@ fn fingerprints_go_with_rebuild_export_import_and_merge() {
     shell.run("merge plain.twx i.twx").fails_with("its passages is 40");
     shell.run("rebuild i.twx -q --passages 0").succeeds();
     shell.run("passages i.twx").fails_with("has no fingerprints of passages");
+}
+
+#[test]
+fn no_advice_is_given_for_what_has_no_passages() {
+    let shell = Shell::new();
+    shell.run("create weights.twx -q --weighted --store-text").succeeds();
+    shell.run("create genomes.twx -q --shingle kmer:21 --store-text").succeeds();
+    shell.write("in.jsonl", "");
+    for (index, cause) in [("weights", "no passages"), ("genomes", "make no passages")] {
+        for words in [
+            "query INDEX --passages in.jsonl",
+            "passages INDEX",
+            "screen INDEX in.jsonl -o out",
+            "dedup INDEX in.jsonl -o out --remove spans",
+        ] {
+            let done = shell.run(&words.replace("INDEX", &format!("{index}.twx")));
+            done.fails_with(&format!("{index}.twx: holds "));
+            assert!(done.stderr.ends_with(&format!("{cause}\n")), "{words}: {done:?}");
+        }
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::commands::outputs::audit::{Columns, KNOWN_COLUMNS};
 use crate::run::failure::Failure;
 use crate::run::index_settings::IndexSettings;
+use crate::run::opening;
 use crate::run::resume_key::ResumeKey;
 use anyhow::anyhow;
 use clap::ValueEnum;
@@ -98,6 +99,9 @@ impl RemovalOptions {
     /// Refuses an index that does not keep what is compared.
     pub(crate) fn check_index(&self, settings: &Settings, index: &Path) -> Result<(), Failure> {
         let path = index.to_owned();
+        if self.remove.is_by_passages() {
+            opening::check_passages(index, settings)?;
+        }
         if self.remove.is_by_passages() && settings.winnowing.is_none() {
             return Err(Error::NoPassages { path }.into());
         }
