@@ -119,21 +119,35 @@ pub(super) fn refuse(input: &mut impl Read, start: &mut Vec<u8>) -> io::Result<(
     check(Format::Text, found).map(|_| ())
 }
 
+/// Does the same for an input whose lines are no documents, which cannot be a table.
+pub(super) fn refuse_for_lines(input: &mut impl Read, start: &mut Vec<u8>) -> io::Result<()> {
+    let Some(table) = look(input, start, false)?.filter(|found| found.is_columns()) else {
+        return Ok(());
+    };
+    let cause = format!(
+        "is {}, and lines are read here; `list -o FILE.tsv` writes ids and `export -o FILE.jsonl` \
+         an index as lines",
+        name_of(table)
+    );
+    Err(io::Error::new(io::ErrorKind::InvalidData, cause))
+}
+
+/// The name of a format of tables by columns.
+fn name_of(table: Format) -> &'static str {
+    TABLES.iter().find(|(_, format, _)| *format == table).map_or("", |(_, _, name)| *name)
+}
+
 /// The format of an input that is read as `format` and begins like `found`.
 pub(super) fn check(format: Format, found: Option<Format>) -> io::Result<Format> {
-    let named = |format| {
-        let named = TABLES.iter().find(|(_, table, _)| *table == format);
-        named.map_or("", |(_, _, name)| *name)
-    };
     let cause = match (format, found) {
         (Format::Auto, Some(found)) => return Ok(found),
         // It may be a text about WARC.
         (format, Some(Format::Warc)) if !format.is_columns() => return Ok(format),
         (format, Some(found)) if format == found => return Ok(format),
-        (format, _) if format.is_columns() => format!("is no {}", named(format)),
+        (format, _) if format.is_columns() => format!("is no {}", name_of(format)),
         (format, None) => return Ok(format),
         (_, Some(table)) => {
-            let name = named(table);
+            let name = name_of(table);
             format!(
                 "is {name} and read here as a text; `add`, `dedup`, `query` and others read its \
                  rows if its name ends in .{0}, or with --format {0}",

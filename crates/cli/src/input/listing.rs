@@ -16,7 +16,7 @@ type Stream = Box<dyn Read + Send>;
 pub fn open_lines(path: &Path, most: usize) -> io::Result<Blocks<Stream>> {
     let Decompressed { mut start, mut rest } =
         compression::open(open(path)?, compression::is_named(path))?;
-    foreign::refuse(&mut rest, &mut start)?;
+    foreign::refuse_for_lines(&mut rest, &mut start)?;
     Ok(Blocks::new(Box::new(rest), start, most))
 }
 

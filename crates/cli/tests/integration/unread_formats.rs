@@ -216,3 +216,18 @@ fn one_field_may_be_the_id_and_the_text() {
     shell.run("add i.twx -q a.jsonl --id-field text").succeeds();
     assert_eq!(shell.ids(), ["some text", "another text"]);
 }
+
+#[test]
+fn a_table_where_lines_are_read_is_told_with_what_writes_lines() {
+    let shell = Shell::with(&[("a", "a text")]);
+    for (name, table) in [("t.parquet", "is Parquet"), ("t.arrow", "is Arrow")] {
+        shell.run(&format!("list i.twx -o {name}")).succeeds();
+        for words in ["remove i.twx --ids-from", "import j.twx", "explain i.twx b --removed"] {
+            let done = shell.run(&format!("{words} {name}"));
+            done.fails_with(&format!("{name}: {table}, and lines are read here"));
+            assert!(!done.stderr.contains("--format"), "{words}: {done:?}");
+        }
+    }
+    shell.run("list i.twx -o ids.tsv").succeeds();
+    assert_eq!(shell.run("remove i.twx --ids-from ids.tsv --json").counted("removed"), 1);
+}
