@@ -61,10 +61,10 @@ pub(crate) struct Query {
     pub(crate) paths: Vec<PathBuf>,
     /// Find documents similar to this text, or, in an index of weights, to this JSON object that
     /// gives each token a number
-    #[arg(help_heading = QUERIES, long, value_name = "STR")]
+    #[arg(help_heading = QUERIES, long, value_name = "STR", allow_hyphen_values = true)]
     pub(crate) text: Option<String>,
     /// Find documents similar to the document with this id
-    #[arg(help_heading = QUERIES, long)]
+    #[arg(help_heading = QUERIES, long, allow_hyphen_values = true)]
     pub(crate) id: Option<String>,
     /// Least similarity to report [default: the index's own]
     #[arg(help_heading = MATCHES, long, value_name = "T")]

@@ -6,8 +6,8 @@ use super::file_size_limit;
 use super::global_options::GlobalOptions;
 use crate::terminal::color::ColorMode;
 use crate::terminal::messages::{message, name_program};
-use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command, Parser};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process;
@@ -18,9 +18,25 @@ use std::process;
 /// `near_misses` are names that are no commands, with the commands that are meant.
 pub fn parse<A: Parser>(args: &[OsString], near_misses: &[(&str, &str)]) -> A {
     let color = ColorMode::typed(args.iter().cloned()).set();
-    let matches = A::command().color(color).try_get_matches_from(args);
+    let command = with_negative_numbers(A::command()).color(color);
+    let matches = command.try_get_matches_from(args);
     let parsed = matches.and_then(|matches| A::from_arg_matches(&matches));
     parsed.unwrap_or_else(|error| end(&suggest(error, near_misses)))
+}
+
+/// Takes a negative number behind an option as its value, so that the error is about the number
+/// and not about an option `-1`.
+fn with_negative_numbers(command: Command) -> Command {
+    let takes_value =
+        |arg: &Arg| !arg.is_positional() && arg.get_action().takes_values() && !is_optional(arg);
+    command
+        .mut_args(|arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg })
+        .mut_subcommands(with_negative_numbers)
+}
+
+/// Whether an option may stand without its value.
+fn is_optional(arg: &Arg) -> bool {
+    arg.get_num_args().is_some_and(|values| values.min_values() == 0)
 }
 
 /// Prints a help text or what is wrong with the arguments, and ends the process. Help that cannot

@@ -7,6 +7,31 @@ use crate::support::text;
 const LOW: &str = "0.9852";
 
 #[test]
+fn a_text_and_an_id_may_begin_with_a_hyphen() {
+    let shell = Shell::with(&[("-x", "- an item of a list"), ("--", "an item of a list, -1")]);
+    for words in [&["--id", "-x"], &["--id", "--"], &["--text", "- an item of a list"]] {
+        let args = ["query", "i.twx", "--threshold", "0.1", "-q", words[0], words[1]];
+        let done = shell.args(&args, "").succeeds();
+        assert!(!done.stdout.is_empty(), "{words:?}");
+    }
+}
+
+#[test]
+fn a_negative_number_is_told_as_a_number() {
+    let shell = Shell::with(&[("a", "a text")]);
+    for (words, cause) in [
+        ("query i.twx --id a --threshold -0.5", "threshold -0.5: expected a number above 0"),
+        ("query i.twx --id a --top -1", "expected a whole number from 1 on"),
+        ("changes i.twx --since -1", "invalid value '-1' for '--since"),
+        ("compact i.twx --threads -1", "invalid value '-1' for '--threads"),
+        ("plan --docs -1", "invalid value '-1' for '--docs"),
+    ] {
+        let done = shell.run(words);
+        assert!(done.status == 2 && done.stderr.contains(cause), "{words}: {done:?}");
+    }
+}
+
+#[test]
 fn the_fields_of_a_match_have_their_names_and_order() {
     let shell = Shell::with(&[("a", "one and the same text")]);
     let found = shell.args(&["query", "i.twx", "--json", "--text", "one and the same text"], "");
