@@ -2,13 +2,15 @@
 
 use crate::commands::clusters::{ClusteringOptions, LinkageChoice};
 use crate::commands::outputs::targets::is_same_destination;
+use crate::input::is_index;
 use crate::report::{
-    AuditLines, Facts, Gathering, Kind, ReadLines, check_target, circumstances, gather,
-    interrupted, percent, write as write_page,
+    AuditLines, Facts, Gathering, Kind, ReadLines, check_page_name, check_target, circumstances,
+    gather, interrupted, percent, write as write_page,
 };
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
 use crate::run::over_input::check_no_input;
+use crate::run::results_file::IS_INDEX;
 use crate::terminal::interrupt;
 use crate::terminal::numbers::grouped;
 use crate::terminal::output::{bytes, json_line, likeness, rounded_recall};
@@ -33,11 +35,14 @@ pub(crate) fn check(
     if is_same_destination(path, index) {
         return Err(anyhow!("{place}: is the index; name another file").into());
     }
+    if is_index(path) {
+        return Err(anyhow!("{place}: {IS_INDEX}").into());
+    }
     check_no_input(path, records)?;
     if results.is_some_and(|results| is_same_destination(path, results)) {
         return Err(anyhow!("{place}: cannot take both the results and the report").into());
     }
-    Ok(())
+    check_page_name(path)
 }
 
 /// Writes a report of these clusters.

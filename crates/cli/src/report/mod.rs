@@ -24,7 +24,7 @@ pub(crate) use histogram::Histogram;
 pub(crate) use page::{Facts, Kind, percent, write};
 pub(crate) use reading::{InputReading, beginning};
 pub(crate) use removed::{AuditLines, ReadLines, RemovedRecords};
-pub(crate) use target::{check_target, interrupted, is_page};
+pub(crate) use target::{check_page_name, check_target, interrupted, is_page};
 
 /// The hash of an id. A report remembers ids by their hashes, which take 8 bytes each.
 fn id_hash(id: &str) -> u64 {

@@ -2,8 +2,12 @@
 
 use crate::input::STANDARD_INPUT;
 use crate::remote::is_remote;
+use crate::run::compressor::Compressor;
 use crate::run::failure::Failure;
+use crate::run::output_names::NamedFormat;
+use crate::run::results_table::check_compression;
 use anyhow::{Context, anyhow};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
@@ -16,6 +20,20 @@ pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     fs::metadata(folder.unwrap_or(Path::new("."))).with_context(|| place.to_string())?;
+    Ok(())
+}
+
+/// Checks that the name of a report does not say that it holds something else.
+pub(crate) fn check_page_name(path: &Path) -> Result<(), Failure> {
+    let is_html =
+        |extension: &OsStr| ["html", "htm"].iter().any(|html| extension.eq_ignore_ascii_case(html));
+    let says_else = NamedFormat::of(path).is_some()
+        || Compressor::of(path).is_some()
+        || check_compression(path).is_err();
+    if says_else && !path.extension().is_some_and(is_html) {
+        let place = path.display();
+        return Err(anyhow!("{place}: a report is a page of HTML; end its name in .html").into());
+    }
     Ok(())
 }
 

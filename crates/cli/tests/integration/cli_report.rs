@@ -389,6 +389,14 @@ fn a_report_takes_the_place_of_nothing_that_is_read_or_written() {
         shell.run(&command).fails_with(words);
     }
     shell.run("report i.twx -o i.twx").fails_with("is the index; name another file");
+    for name in ["r.html.gz", "r.csv", "r.jsonl.zst", "r.parquet", "r.html.xz"] {
+        for words in
+            ["report i.twx -o", "clusters i.twx --report", "dedup j in.jsonl -o out --report"]
+        {
+            let cause = format!("{name}: a report is a page of HTML; end its name in .html");
+            shell.run(&format!("{words} {name}")).fails_with(&cause);
+        }
+    }
     for (words, cause) in [
         ("report i.twx -o nowhere/r.html", "No such file"),
         ("report i.twx -o -", "name a file for the report"),

@@ -152,11 +152,12 @@ fn no_output_replaces_an_index() {
     for index in ["i.twx", "j.twx"] {
         shell.run(&format!("add {index} -q --passages 10 --store-text in.jsonl")).succeeds();
     }
-    let other = shell.read("j.twx");
+    let (other, names) = (shell.read("j.twx"), shell.names());
     for command in [
         "dedup i.twx in.jsonl -o j.twx",
         "dedup i.twx in.jsonl -o out --removed j.twx",
         "dedup i.twx in.jsonl -o out --report j.twx",
+        "dedup new.twx in.jsonl -o out --report j.twx",
         "screen i.twx in.jsonl -o j.twx",
         "pairs i.twx -o j.twx",
         "passages i.twx -o j.twx",
@@ -168,6 +169,8 @@ fn no_output_replaces_an_index() {
         let done = shell.run(command);
         assert!(done.status == 2 && done.stderr.contains("is an index"), "{command}: {done:?}");
         assert!(shell.read("j.twx") == other, "{command}");
+        // It is refused before anything is done.
+        assert!(shell.names() == names && done.stdout.is_empty(), "{command}: {done:?}");
     }
 }
 

@@ -9,7 +9,7 @@ use crate::commands::outputs::rows_spool::spool_path;
 use crate::commands::outputs::shards::{ShardFolder, check_apart};
 use crate::input::{Inputs, STANDARD_INPUT, is_among, is_index, same_file};
 use crate::remote::is_remote;
-use crate::report::{check_target, is_page};
+use crate::report::{check_page_name, check_target, is_page};
 use crate::run::column_format::ColumnFormat;
 use crate::run::failure::Failure;
 use crate::run::output_names::{NamedFormat, check_name};
@@ -353,6 +353,9 @@ fn check_report(request: &OutputRequest<'_>) -> Result<(), Failure> {
     if read.any(|path| is_same_destination(path, report)) {
         return Err(anyhow!("{place}: is read by this run; name another file").into());
     }
+    if is_index(report) {
+        return Err(anyhow!("{place}: {IS_INDEX}").into());
+    }
     // A page that an earlier run has left in a folder of the input is no input.
     if !is_page(report) {
         check_no_input(report, request.paths)?;
@@ -367,7 +370,7 @@ fn check_report(request: &OutputRequest<'_>) -> Result<(), Failure> {
     if request.output.into_iter().chain(request.removed).any(is_within) {
         return Err(anyhow!("{place}: cannot take both an output and the report").into());
     }
-    Ok(())
+    check_page_name(report)
 }
 
 /// Whether a path means a folder: one that is there, or it has a slash at its end.
