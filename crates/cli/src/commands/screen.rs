@@ -390,13 +390,17 @@ impl<'a> Writing<'a> {
 
     /// Deletes what was written.
     fn discard(self) -> Result<(), Failure> {
-        self.kept.discard()?;
-        self.audit.discard()
+        let kept = self.kept.discard();
+        self.audit.discard().and(kept)
     }
 
-    /// Gives the outputs their names.
+    /// Gives the outputs their names. A full disk may be noticed only now: then no file is left.
     fn finish(mut self, targets: &Targets) -> Result<(), Failure> {
-        self.kept.sync(true)?;
+        let written = self.kept.sync(true).map(drop).and_then(|()| self.audit.sync());
+        if let Err(failure) = written {
+            drop(self.discard());
+            return Err(failure);
+        }
         let spool = self.audit.finish()?;
         self.kept.finish().map(drop)?;
         targets.deliver()?;

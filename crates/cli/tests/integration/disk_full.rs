@@ -6,7 +6,7 @@
 //! space with each command.
 
 use crate::cli_dedup_again;
-use crate::command::{Done, Running, Shell, number_from, report};
+use crate::command::{Done, Running, Shell, lines, number_from, report};
 use crate::phases::{self, Phase};
 use crate::support::Random;
 use std::fs::{self, File};
@@ -202,6 +202,39 @@ fn a_deduplication_without_space_goes_on_where_it_was() {
             disk.shell.run(cli_dedup_again::WORDS).succeeds();
         }
         assert!(cli_dedup_again::result(&disk.shell) == expected, "{free} bytes free");
+    }
+    assert!(failed > 0 || disk.mounted.is_none());
+}
+
+#[test]
+fn a_screening_without_space_leaves_no_file() {
+    let disk = Disk::new();
+    let start = Shell::new();
+    start.pipe("add i.twx -q --store-text --passages 40 -", lines(3)).succeeds();
+    // The thread that writes tells of the larger one late.
+    start.write("small.txt", lines(1_000));
+    start.write("large.txt", lines(20_000));
+    let mut failed = 0;
+    for free in [0, 20_000, 1 << 20, 3 << 19] {
+        for out in ["out", "out.gz", "out.d/"] {
+            disk.begin(&start);
+            let words = "screen i.twx -q --format lines --removed found.jsonl small.txt large.txt";
+            let done = disk.run(&format!("{words} -o {out}"), free);
+            if out.ends_with('/') {
+                let folder = disk.shell.path("out.d");
+                let left = fs::read_dir(&folder).map_or(0, Iterator::count);
+                assert!(left == if done.status == 0 { 2 } else { 0 }, "{free}: {done:?}");
+                let _ = fs::remove_dir_all(folder);
+            }
+            if done.status != 0 {
+                failed += 1;
+                assert!(done.stderr.contains(disk.cause()), "{free}: {done:?}");
+                let (mut names, mut before) = (disk.shell.names(), start.names());
+                names.sort();
+                before.sort();
+                assert_eq!(names, before, "{out}, {free} bytes free: {done:?}");
+            }
+        }
     }
     assert!(failed > 0 || disk.mounted.is_none());
 }

@@ -141,10 +141,11 @@ impl KeptFolder {
 
     /// Completes a shard but for its name.
     fn seal(&mut self, at: usize, mut kept: KeptFile) -> Result<(), Failure> {
+        // A shard that fails here is discarded with the others.
+        self.sealed.push(at);
         if let Some(content) = kept.sync(true)? {
             self.state.complete(&self.folder.shards[at].name, content)?;
         }
-        self.sealed.push(at);
         Ok(())
     }
 
@@ -213,7 +214,10 @@ impl KeptFolder {
     pub(crate) fn discard(self) -> Result<(), Failure> {
         for at in &self.sealed {
             let partial = partial_path(&self.path_of(*at));
-            fs::remove_file(&partial).with_context(|| partial.display().to_string())?;
+            // A table that could not be completed has only its rows.
+            if partial.exists() {
+                fs::remove_file(&partial).with_context(|| partial.display().to_string())?;
+            }
             kept_file::forget_rows(&self.path_of(*at))?;
         }
         let resumed = self.resumed.map(|(_, kept)| kept);
