@@ -20,7 +20,8 @@ pub(super) fn decoding(
     Box::new(decoder.build(stream))
 }
 
-/// A text in this encoding, or why it is none. Without a name it is UTF-8.
+/// A text in this encoding, or why it is none. Without a name it is UTF-8. Its byte order mark, if
+/// there is one, decides between UTF-8 and UTF-16, whatever the name.
 pub(super) fn decoded<'b>(bytes: &'b [u8], name: Option<&str>) -> Result<Cow<'b, str>, String> {
     let utf8 = || {
         let text = std::str::from_utf8(bytes);
@@ -29,10 +30,13 @@ pub(super) fn decoded<'b>(bytes: &'b [u8], name: Option<&str>) -> Result<Cow<'b,
         })?;
         Ok(Cow::Borrowed(text))
     };
-    let Some(name) = name else { return utf8() };
-    match encoding(name) {
-        Some(encoding) if encoding == UTF_8 => utf8(),
-        Some(encoding) => Ok(encoding.decode_without_bom_handling(bytes).0),
-        None => utf8().map_err(|cause| format!("{cause}, and its encoding `{name}` is not known")),
+    let marked = Encoding::for_bom(bytes).map(|(encoding, _)| encoding);
+    match (marked.or_else(|| encoding(name?)), name) {
+        (Some(encoding), _) if encoding == UTF_8 => utf8(),
+        (Some(encoding), _) => Ok(encoding.decode_with_bom_removal(bytes).0),
+        (None, None) => utf8(),
+        (None, Some(name)) => {
+            utf8().map_err(|cause| format!("{cause}, and its encoding `{name}` is not known"))
+        }
     }
 }

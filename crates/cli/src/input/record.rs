@@ -167,7 +167,7 @@ pub struct BadRecord {
 impl BadRecord {
     /// Whether it is text in another encoding than was expected, which an option could name.
     pub fn is_in_another_encoding(&self) -> bool {
-        self.cause.contains("not valid UTF-8 at byte") && !self.cause.ends_with("of its body")
+        self.cause.contains("not valid UTF-8 at byte") && !self.cause.contains("of its body")
     }
 
     /// The file it was read from: its place without the line.

@@ -82,6 +82,32 @@ fn texts_and_pages_are_documents_whatever_the_pieces() {
 }
 
 #[test]
+fn a_byte_order_mark_decides_whatever_charset_is_named() {
+    let utf16 =
+        |order: fn(u16) -> [u8; 2]| "\u{feff}ä".encode_utf16().flat_map(order).collect::<Vec<u8>>();
+    let bodies =
+        ["\u{feff}ä".as_bytes().to_vec(), utf16(u16::to_le_bytes), utf16(u16::to_be_bytes)];
+    for charset in
+        ["", "; charset=iso-8859-1", "; charset=utf-8", "; charset=utf-16", "; charset=x"]
+    {
+        for body in &bodies {
+            let archive = page("urn:a", &format!("Content-Type: text/html{charset}\r\n"), body);
+            assert_eq!(read(&archive, 100, 1000), [good("urn:a", "ä")], "{charset} {body:?}");
+        }
+    }
+}
+
+#[test]
+fn an_option_does_not_help_where_the_archive_names_an_encoding() {
+    for charset in ["utf-8", "no-such-encoding"] {
+        let head = format!("Content-Type: text/html; charset={charset}\r\n");
+        let cause = read(&page("urn:a", &head, b"\xE4"), 100, 1000).pop().and_then(Result::err);
+        let bad = BadRecord { place: "a:1".to_owned(), cause: cause.expect("an error") };
+        assert!(!bad.is_in_another_encoding(), "{bad}");
+    }
+}
+
+#[test]
 fn a_record_that_is_too_long_is_left_out_and_the_next_one_read() {
     let long = vec![b'x'; 1_000_000];
     let image = page("urn:i", "Content-Type: image/png\r\n", &long);
