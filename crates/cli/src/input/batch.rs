@@ -63,6 +63,11 @@ impl Batch {
         }
     }
 
+    /// Whether its records are rows of a stream of Arrow.
+    pub fn is_arrow_stream(&self) -> bool {
+        matches!(self, Self::Columns(table, _) if table.is_stream)
+    }
+
     /// Whether it stands for an input that cannot be read.
     pub fn is_bad(&self) -> bool {
         matches!(self, Self::Bad(_))

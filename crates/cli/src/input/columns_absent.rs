@@ -47,6 +47,8 @@ pub struct ColumnTable {
     pub path: String,
     /// The columns.
     pub schema: RowSchema,
+    /// Whether it is a stream of Arrow.
+    pub is_stream: bool,
 }
 
 impl ColumnTable {

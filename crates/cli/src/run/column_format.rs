@@ -23,4 +23,13 @@ impl ColumnFormat {
             _ => None,
         }
     }
+
+    /// The format of what is kept of an input. An Arrow file may be a stream by any name: so Hugging
+    /// Face stores it, and reads nothing else.
+    pub fn as_input(self, is_stream: bool) -> Self {
+        match self {
+            Self::Arrow if is_stream => Self::ArrowStream,
+            own => own,
+        }
+    }
 }

@@ -32,6 +32,8 @@ pub struct Source {
     pub head: Option<TableHead>,
     /// The format of the records, if it is known and no table by columns.
     pub format: Option<Format>,
+    /// Whether the file is a stream of Arrow.
+    pub is_stream: bool,
     /// Whether the file could not be read, or not further.
     pub unread: bool,
 }
@@ -193,6 +195,7 @@ fn start_sharing<T: Send + 'static>(
             file: reading.file().cloned(),
             head: batch.head(),
             format: batch.format(),
+            is_stream: batch.is_arrow_stream(),
             unread: batch.is_bad(),
         };
         let parser = Arc::clone(&parser);

@@ -13,7 +13,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// The shards of the input, in the order in which they are read.
-const SHARDS: [&str; 10] = [
+const SHARDS: [&str; 11] = [
     "a.jsonl",
     "b.jsonl.gz",
     "data/train-00000-of-00002.parquet",
@@ -21,6 +21,7 @@ const SHARDS: [&str; 10] = [
     "empty.jsonl",
     "rows.csv",
     "rows.tsv.zst",
+    "stream.arrow",
     "table.arrow",
     "table.arrows",
     "z/none.csv",
@@ -33,9 +34,9 @@ fn corpus(count: u64) -> Shell {
     let mut all = documents(count);
     all.iter_mut().for_each(|(_, text)| *text = Some(text.take().unwrap_or_default()));
     // Each family of three is spread over three shards.
-    let mut parts: [Vec<_>; 7] = Default::default();
-    all.into_iter().enumerate().for_each(|(at, document)| parts[at % 7].push(document));
-    let [a, b, c, d, e, f, g] = parts;
+    let mut parts: [Vec<_>; 8] = Default::default();
+    all.into_iter().enumerate().for_each(|(at, document)| parts[at % 8].push(document));
+    let [a, b, c, d, e, f, g, h] = parts;
     let lines = |part: &[(String, Option<String>)]| {
         let part = part.iter().map(|(id, text)| (&**id, text.as_deref().unwrap_or_default()));
         jsonl(&part.collect::<Vec<_>>())
@@ -53,6 +54,8 @@ fn corpus(count: u64) -> Shell {
     };
     shell.write("in/rows.csv", rows(&d, ','));
     shell.write("in/rows.tsv.zst", Packing::Zstd.pack(rows(&e, '\t').as_bytes()));
+    // So does Hugging Face name streams.
+    shell.write("in/stream.arrow", arrow_stream(&table(&h)));
     shell.write("in/table.arrow", arrow_file(&table(&f)));
     shell.write("in/table.arrows", arrow_stream(&table(&g)));
     shell.write("in/z/none.csv", "id,text\n");
@@ -88,13 +91,19 @@ fn shards_hold_what_one_after_the_other_gives() {
     std::fs::create_dir_all(shell.path("one/data")).expect("a folder");
     std::fs::create_dir_all(shell.path("one/z")).expect("a folder");
     for shard in SHARDS {
+        // By its name alone, an output that ends in .arrow is no stream.
+        let out = if shard == "stream.arrow" { "stream.arrows" } else { shard };
         shell
-            .run(&format!("dedup one.twx in/{shard} -o one/{shard} -q --removed gone2.jsonl"))
+            .run(&format!("dedup one.twx in/{shard} -o one/{out} -q --removed gone2.jsonl"))
             .succeeds();
     }
+    std::fs::rename(shell.path("one/stream.arrows"), shell.path("one/stream.arrow"))
+        .expect("renamed");
     assert!(found == files(&shell, "one"));
     assert!(found["rows.csv"].len() < shell.read("in/rows.csv").len(), "nothing was removed");
     assert_eq!(shell.read("in/z/none.csv"), found["z/none.csv"]);
+    let is_file = |name: &str| found[name].starts_with(b"ARROW1");
+    assert!(is_file("table.arrow") && !is_file("stream.arrow") && !is_file("table.arrows"));
     // A second run keeps the same again.
     shell.run("dedup i.twx in -o out -q --removed gone.jsonl").succeeds();
     assert!(found == files(&shell, "out"));

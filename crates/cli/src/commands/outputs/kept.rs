@@ -181,11 +181,13 @@ fn check(target: &Target, source: &Source) -> Result<(), Failure> {
     match target {
         Target::File(file) => {
             kept_file::check_format(file, source)?;
-            kept_file::check(file, schema)
+            kept_file::check(file, schema, false)
         }
         Target::Folder(folder) => {
             match source.file.as_deref().and_then(|file| folder.shard_of(file)) {
-                Some(shard) => kept_file::check(&folder.path.join(&shard.name), schema),
+                Some(shard) => {
+                    kept_file::check(&folder.path.join(&shard.name), schema, source.is_stream)
+                }
                 None => Ok(()),
             }
         }

@@ -42,6 +42,13 @@ impl KeptFile {
         })
     }
 
+    /// Says what a file is that receives what is kept of one input.
+    pub(crate) fn follow(&mut self, source: &Source) {
+        if let Self::Rows(rows) = self {
+            rows.follow(source.is_stream);
+        }
+    }
+
     /// Starts an output of text, which may be no file.
     pub(crate) fn text(writer: OutputWriter) -> Self {
         Self::Text(Box::new(KeptOutput::new(writer)))
@@ -138,14 +145,19 @@ pub(crate) fn forget_rows(file: &Path) -> Result<(), Failure> {
 }
 
 /// Fails if the records cannot be written to this file. `schema` has their columns, if they are
-/// rows by columns.
-pub(crate) fn check(file: &Path, schema: Option<&RowSchema>) -> Result<(), Failure> {
+/// rows by columns. `is_stream` says that a file of Arrow is to be a stream.
+pub(crate) fn check(
+    file: &Path,
+    schema: Option<&RowSchema>,
+    is_stream: bool,
+) -> Result<(), Failure> {
     let place = file.display().to_string();
     match (schema, ColumnFormat::of(file)) {
         (None, None) => Ok(()),
         (None, Some(_)) => Err(wants_text(&place)),
         (Some(_), None) => Err(wants_columns(&place)),
         (Some(schema), Some(format)) => {
+            let format = format.as_input(is_stream);
             columns_file::check(format, schema).map_err(|cause| anyhow!("{place}: {cause}").into())
         }
     }

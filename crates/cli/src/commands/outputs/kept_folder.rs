@@ -101,7 +101,10 @@ impl KeptFolder {
             };
         }
         match (&mut self.current, &source.head) {
-            (Some(kept), Some(head)) => kept.begin_table(head),
+            (Some(kept), Some(head)) => {
+                kept.follow(source);
+                kept.begin_table(head)
+            }
             _ => Ok(()),
         }
     }

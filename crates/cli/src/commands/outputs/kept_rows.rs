@@ -103,6 +103,11 @@ impl KeptRows {
         Self { format, path, spool, schema, restored, part, pending, sealed }
     }
 
+    /// Says that all rows come from one input, and whether that is a stream of Arrow.
+    pub(crate) fn follow(&mut self, is_stream: bool) {
+        self.format = self.format.as_input(is_stream);
+    }
+
     /// Says which columns the rows of the next table have. The first table decides, but a column
     /// may be null in the output if it may be in any table.
     pub(crate) fn begin_table(&mut self, schema: &SchemaRef) -> Result<(), Failure> {

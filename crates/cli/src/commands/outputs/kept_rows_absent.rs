@@ -26,6 +26,11 @@ impl KeptRows {
         Self::create(path, format).map(Some)
     }
 
+    /// Says that all rows come from one input.
+    pub(crate) fn follow(&mut self, _is_stream: bool) {
+        match *self {}
+    }
+
     /// Says which columns the rows of the next table have.
     pub(crate) fn begin_table(&mut self, _schema: &RowSchema) -> Result<(), Failure> {
         match *self {}

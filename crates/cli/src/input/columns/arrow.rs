@@ -16,7 +16,7 @@ use std::io::{BufReader, Cursor, Read};
 use std::sync::Arc;
 
 /// The first bytes of a file. A stream has none.
-const MAGIC: &[u8] = b"ARROW1";
+pub(super) const MAGIC: &[u8] = b"ARROW1";
 
 /// The bytes that are read at once.
 const BUFFER: usize = 256 << 10;

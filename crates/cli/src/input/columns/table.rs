@@ -1,6 +1,6 @@
 //! The rows of a table by columns, as records.
 
-use super::arrow::ArrowBatches;
+use super::arrow::{ArrowBatches, MAGIC};
 use super::parquet::ParquetBatches;
 use super::seekable::Seekable;
 use crate::input::ahead::Ahead;
@@ -118,6 +118,8 @@ pub struct ColumnTable {
     pub path: String,
     /// All its columns.
     pub schema: SchemaRef,
+    /// Whether it is a stream of Arrow.
+    pub is_stream: bool,
     wanted: Wanted,
     naming: Naming,
     most: usize,
@@ -197,7 +199,7 @@ impl Columns {
             let batches: Batches = Box::new(batches);
             Ok((batches, schema, selection))
         };
-        Self::begin(head, opened)
+        Self::begin(head, false, opened)
     }
 
     /// Begins to read Arrow. `whole` is the input as a file that can be read at any place, if it is
@@ -208,17 +210,19 @@ impl Columns {
         whole: Option<Seekable>,
         head: &Head,
     ) -> Result<Self, BadRecord> {
+        let is_stream = !start.starts_with(MAGIC);
         let opened = || {
             let opened = ArrowBatches::open(start, rest, whole, &head.wanted)?;
             let (batches, schema, selection) = opened;
             let batches: Batches = Box::new(batches);
             Ok((batches, schema, selection))
         };
-        Self::begin(head, opened)
+        Self::begin(head, is_stream, opened)
     }
 
     fn begin(
         head: &Head,
+        is_stream: bool,
         open: impl FnOnce() -> Result<(Batches, SchemaRef, Selection), String>,
     ) -> Result<Self, BadRecord> {
         let bad = |cause| BadRecord { place: head.path.clone(), cause };
@@ -233,7 +237,8 @@ impl Columns {
             Ok(DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) => TextForm::Column,
             _ => TextForm::Fixed,
         };
-        let table = ColumnTable { path, schema, wanted: wanted.clone(), naming, most, form };
+        let of_table = wanted.clone();
+        let table = ColumnTable { path, schema, is_stream, wanted: of_table, naming, most, form };
         let (mut waiting, mut first, mut ended) = (VecDeque::new(), 1, false);
         let next = move || {
             if let Some(begun) = begun.take() {
