@@ -97,8 +97,8 @@ impl ArrowBatches {
                 MessageHeader::DictionaryBatch => {
                     message.header_as_dictionary_batch().and_then(|batch| batch.data())
                 }
-                // Others hold no rows.
-                _ => continue,
+                // A block of zeros is a message of no kind.
+                _ => return Err(damaged("a message holds no rows")),
             };
             let batch = of_batch.ok_or_else(|| damaged("a message is not what it says"))?;
             check_growth(batch, &body)?;
