@@ -2,7 +2,7 @@
 //! follows the other.
 
 use super::seekable::Seekable;
-use super::table::Selection;
+use super::table::{Selection, unread_type};
 use crate::input::wanted::Wanted;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
@@ -240,5 +240,5 @@ fn damaged(cause: &str) -> String {
 }
 
 fn explained(error: &ArrowError) -> String {
-    damaged(&format!("its reader says: {error}"))
+    unread_type(&error.to_string()).unwrap_or_else(|| damaged(&format!("its reader says: {error}")))
 }

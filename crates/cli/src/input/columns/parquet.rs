@@ -1,7 +1,7 @@
 //! The row groups of a Parquet file, decoded on all threads.
 
 use super::seekable::Seekable;
-use super::table::{Selection, unless_panicked};
+use super::table::{Selection, unless_panicked, unread_type};
 use crate::input::wanted::Wanted;
 use crate::remote::{BLOCK, BLOCKS};
 use arrow_array::RecordBatch;
@@ -127,7 +127,7 @@ impl ParquetBatches {
         wanted: &Wanted,
     ) -> std::result::Result<(Self, SchemaRef, Selection), String> {
         let options = ArrowReaderOptions::new();
-        let mut metadata = ArrowReaderMetadata::load(&file, options).map_err(explained)?;
+        let mut metadata = ArrowReaderMetadata::load(&file, options).map_err(of_footer)?;
         let names = metadata.schema().fields().iter().map(|field| field.name().as_str());
         let selection = Selection::of(&names.collect::<Vec<_>>(), wanted)?;
         let schema = metadata.parquet_schema();
@@ -214,6 +214,13 @@ fn with_views(
     ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)
 }
 
+/// What is wrong with the description of the columns. It lacks the type of an encrypted one.
+fn of_footer(error: ParquetError) -> String {
+    let lacks_type = error.to_string().ends_with("Required field type_ is missing");
+    let cause = explained(error);
+    if lacks_type { format!("has columns that are encrypted, or {cause}") } else { cause }
+}
+
 /// What is wrong with a file, and what to do.
 fn explained(error: ParquetError) -> String {
     match error {
@@ -221,12 +228,13 @@ fn explained(error: ParquetError) -> String {
         error => {
             // The reader wraps this error in others.
             let cause = error.to_string();
-            match cause.split_once("Disabled feature at compile time: ") {
-                Some((_, feature)) => {
-                    format!("uses a feature of Parquet that is not read: {feature}")
-                }
-                None => format!("is damaged or incomplete Parquet; its reader says: {cause}"),
+            if let Some((_, feature)) = cause.split_once("Disabled feature at compile time: ") {
+                return format!("uses a feature of Parquet that is not read: {feature}");
             }
+            if let Some(unread) = unread_type(&cause) {
+                return unread;
+            }
+            format!("is damaged or incomplete Parquet; its reader says: {cause}")
         }
     }
 }
@@ -244,5 +252,14 @@ mod tests {
         assert_eq!(explained(wrapped), expected);
         let damaged = explained(ParquetError::General("too short".to_owned()));
         assert!(damaged.starts_with("is damaged or incomplete Parquet"), "{damaged}");
+        let cause = "Required field type_ is missing".to_owned();
+        let encrypted = of_footer(ParquetError::General(cause));
+        assert!(
+            encrypted.starts_with("has columns that are encrypted, or is damaged"),
+            "{encrypted}"
+        );
+        let cause = "Int type with bit width of 128 and signed of true not supported".to_owned();
+        let unread = explained(ParquetError::External(Box::new(ArrowError::ParseError(cause))));
+        assert!(unread.starts_with("has a column of a type that is not read: Int"), "{unread}");
     }
 }

@@ -283,3 +283,11 @@ impl Columns {
 pub fn unless_panicked<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|_| "is damaged; its reader failed".to_owned())
 }
+
+/// What is wrong with a table, if its reader says that it does not know the type of a column.
+pub(super) fn unread_type(cause: &str) -> Option<String> {
+    let (_, said) = cause.split_once("Parser error: ")?;
+    said.ends_with("not supported").then(|| {
+        format!("has a column of a type that is not read: {said}; write it as another type first")
+    })
+}
