@@ -4,7 +4,7 @@ use crate::input::unless_panicked;
 use crate::run::column_format::ColumnFormat;
 use arrow_array::{RecordBatch, new_null_array};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -81,6 +81,20 @@ fn has_dictionary(kind: &DataType, of: fn(&DataType) -> bool) -> bool {
         }
         _ => false,
     }
+}
+
+/// The columns without the order of their dictionaries. Parquet has the values of a dictionary in
+/// the order in which rows have them, which a reader would take for their own order.
+pub fn without_order(schema: &SchemaRef) -> SchemaRef {
+    let unordered = |field: &FieldRef| match field.dict_is_ordered() {
+        Some(true) => {
+            let new = Field::new(field.name(), field.data_type().clone(), field.is_nullable());
+            Arc::new(new.with_metadata(field.metadata().clone()))
+        }
+        _ => Arc::clone(field),
+    };
+    let fields: Vec<_> = schema.fields().iter().map(unordered).collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
 /// Writes a file of rows by columns.

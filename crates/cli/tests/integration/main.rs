@@ -38,6 +38,7 @@ mod cli_terminal;
 mod cli_texts;
 mod cli_track;
 mod cli_weights;
+mod column_types;
 mod columns;
 #[allow(dead_code, reason = "the tests of the laboratory use the rest")]
 mod command;

@@ -9,7 +9,7 @@ use crate::commands::outputs::rows_spool::spool_path;
 use crate::commands::outputs::whole_dictionary::{DistinctValues, WholeDictionary};
 use crate::input::Seekable;
 use crate::run::column_format::ColumnFormat;
-use crate::run::columns_file::{ColumnWriter, of_arrow};
+use crate::run::columns_file::{ColumnWriter, of_arrow, without_order};
 use crate::run::failure::Failure;
 use anyhow::{Context, anyhow};
 use arrow_array::RecordBatch;
@@ -112,7 +112,10 @@ impl KeptRows {
     /// may be null in the output if it may be in any table.
     pub(crate) fn begin_table(&mut self, schema: &SchemaRef) -> Result<(), Failure> {
         let Some(own) = &self.schema else {
-            self.schema = Some(Arc::clone(schema));
+            self.schema = Some(match self.format {
+                ColumnFormat::Parquet => without_order(schema),
+                ColumnFormat::Arrow | ColumnFormat::ArrowStream => Arc::clone(schema),
+            });
             return Ok(());
         };
         if Arc::ptr_eq(own, schema) || !self.admits(schema) {

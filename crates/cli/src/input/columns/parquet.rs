@@ -5,12 +5,13 @@ use super::table::{Selection, unless_panicked, unread_type};
 use crate::input::wanted::Wanted;
 use crate::remote::{BLOCK, BLOCKS};
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
-use parquet::arrow::ProjectionMask;
+use arrow_schema::{DataType, FieldRef, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, ProjectionMask};
+use parquet::basic::Type;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ColumnChunkMetaData;
 use rayon::prelude::*;
@@ -128,6 +129,9 @@ impl ParquetBatches {
     ) -> std::result::Result<(Self, SchemaRef, Selection), String> {
         let options = ArrowReaderOptions::new();
         let mut metadata = ArrowReaderMetadata::load(&file, options).map_err(of_footer)?;
+        if let Some(schema) = in_microseconds(&metadata) {
+            metadata = with_schema(&metadata, schema).map_err(explained)?;
+        }
         let names = metadata.schema().fields().iter().map(|field| field.name().as_str());
         let selection = Selection::of(&names.collect::<Vec<_>>(), wanted)?;
         let schema = metadata.parquet_schema();
@@ -210,8 +214,47 @@ fn with_views(
         }
     }
     let schema = Schema::new_with_metadata(fields, metadata.schema().metadata().clone());
+    with_schema(metadata, schema)
+}
+
+/// Reads columns as these types.
+fn with_schema(metadata: &ArrowReaderMetadata, schema: Schema) -> Result<ArrowReaderMetadata> {
     let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
     ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)
+}
+
+/// The columns with timestamps of 96 bits in microseconds; `None` if there are none, or if the file
+/// says itself what its types are. The reader makes nanoseconds of them, and in these the years
+/// before 1677 and after 2262 would become others.
+fn in_microseconds(metadata: &ArrowReaderMetadata) -> Option<Schema> {
+    let file = metadata.metadata().file_metadata();
+    let mut says = file.key_value_metadata().into_iter().flatten();
+    let leaves = || file.schema_descr().columns().iter().map(|leaf| leaf.physical_type());
+    if says.any(|entry| entry.key == ARROW_SCHEMA_META_KEY)
+        || !leaves().any(|leaf| leaf == Type::INT96)
+    {
+        return None;
+    }
+    let mut leaves = leaves();
+    let fields = metadata.schema().fields().iter();
+    let fields: Vec<_> = fields.map(|field| field_in_microseconds(field, &mut leaves)).collect();
+    Some(Schema::new_with_metadata(fields, metadata.schema().metadata().clone()))
+}
+
+/// A column or a field within one. `leaves` are the types that Parquet has for the values of this
+/// field and of those behind it.
+fn field_in_microseconds(field: &FieldRef, leaves: &mut impl Iterator<Item = Type>) -> FieldRef {
+    let mut inner = |field| field_in_microseconds(field, leaves);
+    let kind = match field.data_type() {
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect()),
+        DataType::List(field) => DataType::List(inner(field)),
+        DataType::Map(field, sorted) => DataType::Map(inner(field), *sorted),
+        kind => match leaves.next() {
+            Some(Type::INT96) => DataType::Timestamp(TimeUnit::Microsecond, None),
+            _ => kind.clone(),
+        },
+    };
+    Arc::new(field.as_ref().clone().with_data_type(kind))
 }
 
 /// What is wrong with the description of the columns. It lacks the type of an encrypted one.
