@@ -128,7 +128,7 @@ impl ParquetBatches {
         wanted: &Wanted,
     ) -> std::result::Result<(Self, SchemaRef, Selection), String> {
         let options = ArrowReaderOptions::new();
-        let mut metadata = ArrowReaderMetadata::load(&file, options).map_err(of_footer)?;
+        let mut metadata = ArrowReaderMetadata::load(&file, options).map_err(explained)?;
         if let Some(schema) = in_microseconds(&metadata) {
             metadata = with_schema(&metadata, schema).map_err(explained)?;
         }
@@ -257,13 +257,6 @@ fn field_in_microseconds(field: &FieldRef, leaves: &mut impl Iterator<Item = Typ
     Arc::new(field.as_ref().clone().with_data_type(kind))
 }
 
-/// What is wrong with the description of the columns. It lacks the type of an encrypted one.
-fn of_footer(error: ParquetError) -> String {
-    let lacks_type = error.to_string().ends_with("Required field type_ is missing");
-    let cause = explained(error);
-    if lacks_type { format!("has columns that are encrypted, or {cause}") } else { cause }
-}
-
 /// What is wrong with a file, and what to do.
 fn explained(error: ParquetError) -> String {
     match error {
@@ -277,7 +270,12 @@ fn explained(error: ParquetError) -> String {
             if let Some(unread) = unread_type(&cause) {
                 return unread;
             }
-            format!("is damaged or incomplete Parquet; its reader says: {cause}")
+            // The head of an encrypted page reads as one without a kind.
+            let what = match cause.ends_with("Required field type_ is missing") {
+                true => "has encrypted columns, or is damaged or incomplete Parquet",
+                false => "is damaged or incomplete Parquet",
+            };
+            format!("{what}; its reader says: {cause}")
         }
     }
 }
@@ -296,11 +294,8 @@ mod tests {
         let damaged = explained(ParquetError::General("too short".to_owned()));
         assert!(damaged.starts_with("is damaged or incomplete Parquet"), "{damaged}");
         let cause = "Required field type_ is missing".to_owned();
-        let encrypted = of_footer(ParquetError::General(cause));
-        assert!(
-            encrypted.starts_with("has columns that are encrypted, or is damaged"),
-            "{encrypted}"
-        );
+        let encrypted = explained(ParquetError::General(cause));
+        assert!(encrypted.starts_with("has encrypted columns, or is damaged"), "{encrypted}");
         let cause = "Int type with bit width of 128 and signed of true not supported".to_owned();
         let unread = explained(ParquetError::External(Box::new(ArrowError::ParseError(cause))));
         assert!(unread.starts_with("has a column of a type that is not read: Int"), "{unread}");
