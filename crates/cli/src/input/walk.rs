@@ -4,6 +4,7 @@ use super::record::BadRecord;
 use crate::remote::{Looked, RemoteFile, address, look};
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::{Error, WalkBuilder};
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use std::vec::IntoIter;
 /// Which files of a directory are read.
 #[derive(Clone, Debug, Default)]
 pub struct WalkOptions {
-    /// Whether hidden files and folders are read, and marks of jobs.
+    /// Whether hidden files and folders are read, and files that tell of their folder.
     pub hidden: bool,
     /// Whether symbolic links are followed.
     pub follow: bool,
@@ -43,9 +44,10 @@ impl Walk {
                     Looked::Folder(found) => found,
                     Looked::File(file) => vec![(root.to_owned(), file)],
                 };
+                let paths: HashSet<PathBuf> = found.iter().map(|(path, _)| path.clone()).collect();
                 let is_wanted = |(path, _): &(PathBuf, RemoteFile)| {
                     let below = path.strip_prefix(root).unwrap_or(path);
-                    let is_mark = path.file_name().is_some_and(is_mark);
+                    let is_mark = is_mark(path, |beside| paths.contains(beside));
                     (options.hidden || !is_mark) && is_selected(below, &globs, options.hidden)
                 };
                 let found: Vec<_> = found.into_iter().filter(is_wanted).collect();
@@ -58,7 +60,7 @@ impl Walk {
                 if !options.hidden {
                     walk.filter_entry(|entry| {
                         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-                        is_folder || !is_mark(entry.file_name())
+                        is_folder || !is_mark(entry.path(), Path::is_file)
                     });
                 }
                 Files::Local(Box::new(walk.build()))
@@ -79,14 +81,21 @@ fn is_selected(file: &Path, globs: &Override, hidden: bool) -> bool {
     })
 }
 
-/// Whether a file tells of a job that wrote its folder, as those of Spark, Hive and Databricks do,
-/// and has no records.
-fn is_mark(name: &OsStr) -> bool {
-    let Some(name) = name.to_str() else { return false };
+/// Whether a file has no records, but tells of its folder or of the job that wrote it, as those of
+/// Spark, Hive, Databricks and Hugging Face do. `exists` tells whether there is a file.
+fn is_mark(file: &Path, exists: impl Fn(&Path) -> bool) -> bool {
+    let Some(name) = file.file_name().and_then(OsStr::to_str) else { return false };
+    // These two are always together; others may have a file of one of these names.
+    match name {
+        "state.json" => return exists(&file.with_file_name("dataset_info.json")),
+        "dataset_info.json" => return exists(&file.with_file_name("state.json")),
+        _ => {}
+    }
     let number = name.strip_prefix("_committed_").or_else(|| name.strip_prefix("_started_"));
     let number = number.map(|number| number.strip_prefix("vacuum").unwrap_or(number));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    ["_SUCCESS", "_common_metadata", "_metadata"].contains(&name) || number.is_some_and(is_number)
+    let names = ["_SUCCESS", "_common_metadata", "_metadata", "dataset_dict.json"];
+    names.contains(&name) || number.is_some_and(is_number)
 }
 
 /// Yields the next file; if it lies behind an address, with what is known of it.

@@ -53,6 +53,20 @@ fn marks_of_jobs_are_no_texts() {
 }
 
 #[test]
+fn what_tells_of_a_dataset_is_no_text() {
+    let shell = Shell::new();
+    shell.write("d/dataset_dict.json", "{\"splits\": [\"train\"]}");
+    shell.write("d/train/data.jsonl", "{\"id\":\"a\",\"text\":\"a text\"}\n");
+    shell.write("d/train/dataset_info.json", "{\n}");
+    shell.write("d/train/state.json", "{\n}");
+    // One of the two names alone may be anybody's.
+    shell.write("d/other/state.json", "{\n}");
+    shell.write("d/more/dataset_info.json", "{\n}");
+    shell.run("add i.twx d").succeeds();
+    assert_eq!(shell.ids(), ["d/more/dataset_info.json", "d/other/state.json", "a"]);
+}
+
+#[test]
 fn globs_choose_and_exclude() {
     // What a glob chooses is read though it is hidden or ignored, as ripgrep does.
     read(&["-g", "*.txt"], &["d/.hidden.txt", "d/a.txt", "d/sub/c.txt", "d/sub/skip.txt"]);
