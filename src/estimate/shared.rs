@@ -27,9 +27,9 @@ impl SharedStretch {
 /// `seeds` are places of both sequences; every common stretch of `least` elements must have one.
 /// What they say is verified. The cost is that of sorting the seeds, and of comparing the stretches
 /// around them.
-pub(crate) fn around_seeds(
+pub(crate) fn around_seeds<B: Copy + Into<u32>>(
     a: &[u32],
-    b: &[u32],
+    b: &[B],
     mut seeds: Vec<(usize, usize)>,
     least: usize,
 ) -> Vec<SharedStretch> {
@@ -49,8 +49,9 @@ pub(crate) fn around_seeds(
             continue;
         };
         let left = a_before.iter().rev().zip(b_before.iter().rev());
-        let left = left.take_while(|(x, y)| x == y).count();
-        let right = a_after.iter().zip(b_after).take_while(|(x, y)| x == y).count();
+        let left = left.take_while(|(x, y)| **x == (**y).into()).count();
+        let right = a_after.iter().zip(b_after);
+        let right = right.take_while(|(x, y)| **x == (**y).into()).count();
         (diagonal, end) = (Some(own), in_a + right);
         if right > 0 && left + right >= least {
             found.push(SharedStretch { a: in_a - left..in_a + right, b: in_b - left });
@@ -61,7 +62,11 @@ pub(crate) fn around_seeds(
 
 /// Does the same without seeds, by a suffix array: in linear time, however often the sequences
 /// repeat themselves. Both together must have fewer than 2^32 - 1 elements.
-pub(crate) fn by_suffixes(a: &[u32], b: &[u32], least: usize) -> Vec<SharedStretch> {
+pub(crate) fn by_suffixes<B: Copy + Into<u32>>(
+    a: &[u32],
+    b: &[B],
+    least: usize,
+) -> Vec<SharedStretch> {
     const ONLY_B: u32 = 1;
     let mut numbers = FxHashMap::default();
     let mut number = |unit: &u32| {
@@ -70,7 +75,7 @@ pub(crate) fn by_suffixes(a: &[u32], b: &[u32], least: usize) -> Vec<SharedStret
     };
     let of_a: Vec<u32> = a.iter().map(&mut number).collect();
     let of_b: Vec<u32> =
-        b.iter().map(|unit| numbers.get(unit).copied().unwrap_or(ONLY_B)).collect();
+        b.iter().map(|unit| numbers.get(&(*unit).into()).copied().unwrap_or(ONLY_B)).collect();
     let matches = longest_matches(&of_a, &of_b, numbers.len() as u32 + ONLY_B);
     maximal_matches(&matches, least)
 }

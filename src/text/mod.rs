@@ -37,7 +37,7 @@ pub use versions::UnicodeVersions;
 pub use weights::Weights;
 
 pub(crate) use positions::{CharOffsets, Located, UnitPlaces};
-pub(crate) use sequence::UnitNumbers;
+pub(crate) use sequence::{UnitNumbers, UnitSequence};
 pub(crate) use shingle::Scratch;
 pub(crate) use units::ELEMENT_END;
 pub(crate) use weights::add_equal;

@@ -17,35 +17,51 @@ impl UnitNumbers {
     pub(crate) const UNKNOWN: u32 = u32::MAX;
 }
 
+/// The units of a text as numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum UnitSequence {
+    /// Characters of which all are ASCII, a byte each.
+    Ascii(Vec<u8>),
+    Numbers(Vec<u32>),
+}
+
 impl Shingler {
     /// The units of a text. Gives a number to those that have none.
     pub(crate) fn numbered(&self, text: &str, numbers: &mut UnitNumbers) -> Vec<u32> {
-        self.sequence(text, |unit| match numbers.known.get(unit) {
+        let number = |unit: &str| match numbers.known.get(unit) {
             Some(number) => *number,
             None => {
                 let number = numbers.known.len() as u32;
                 numbers.known.insert(unit.into(), number);
                 number
             }
-        })
+        };
+        match self.sequence(text, number) {
+            UnitSequence::Ascii(characters) => characters.into_iter().map(u32::from).collect(),
+            UnitSequence::Numbers(numbers) => numbers,
+        }
     }
 
     /// The units of a text to compare with one that was numbered before. Units that it does not
     /// have are all [`UNKNOWN`](UnitNumbers::UNKNOWN).
-    pub(crate) fn renumbered(&self, text: &str, numbers: &UnitNumbers) -> Vec<u32> {
+    pub(crate) fn renumbered(&self, text: &str, numbers: &UnitNumbers) -> UnitSequence {
         let number = |unit: &str| numbers.known.get(unit).copied();
         self.sequence(text, |unit| number(unit).unwrap_or(UnitNumbers::UNKNOWN))
     }
 
-    fn sequence(&self, text: &str, number: impl FnMut(&str) -> u32) -> Vec<u32> {
+    fn sequence(&self, text: &str, number: impl FnMut(&str) -> u32) -> UnitSequence {
         let mut scratch = Scratch::default();
         self.prepare_plain(text, &mut scratch);
         match self.shingle {
             Shingle::Chars(_) | Shingle::Kmers(_) => {
                 let text = scratch.text.strip_suffix(PADDING).unwrap_or(&scratch.text);
-                text.chars().map(u32::from).collect()
+                if text.is_ascii() {
+                    UnitSequence::Ascii(text.as_bytes().to_vec())
+                } else {
+                    UnitSequence::Numbers(text.chars().map(u32::from).collect())
+                }
             }
-            _ => scratch.units.iter().map(number).collect(),
+            _ => UnitSequence::Numbers(scratch.units.iter().map(number).collect()),
         }
     }
 }
@@ -67,13 +83,18 @@ mod tests {
             assert_eq!(located.unit_count(), first.len(), "{shingle:?}");
             (first, shingler.renumbered(texts[1], &numbers))
         };
+        let expected = |first: &[u32], second: &[u32]| {
+            (first.to_vec(), UnitSequence::Numbers(second.to_vec()))
+        };
         const NONE: u32 = UnitNumbers::UNKNOWN;
         let (a, b) = (97, 98);
-        assert_eq!(numbers("char:3", [" A  b", "BÉ"]), (vec![a, 32, b], vec![b, 0xE9]));
-        let words = (vec![0, 1, 0, 2], vec![2, NONE, 1]);
+        assert_eq!(numbers("char:3", [" A  b", "BÉ"]), expected(&[a, 32, b], &[b, 0xE9]));
+        let ascii = (vec![0xE9, b], UnitSequence::Ascii(b"b a".to_vec()));
+        assert_eq!(numbers("char:3", ["Éb", "B  A"]), ascii);
+        let words = expected(&[0, 1, 0, 2], &[2, NONE, 1]);
         assert_eq!(numbers("word:2", ["one two, one three", "Three four two"]), words);
-        assert_eq!(numbers("line:1", ["x\n\n y \nx", "y\nz"]), (vec![0, 1, 0], vec![1, NONE]));
-        assert_eq!(numbers("token", ["x y x", "y z"]), (vec![0, 1, 0], vec![1, NONE]));
-        assert_eq!(numbers("token", ["x y\u{1f}x\u{1f}", "x\u{1f}"]), (vec![0, 1], vec![1]));
+        assert_eq!(numbers("line:1", ["x\n\n y \nx", "y\nz"]), expected(&[0, 1, 0], &[1, NONE]));
+        assert_eq!(numbers("token", ["x y x", "y z"]), expected(&[0, 1, 0], &[1, NONE]));
+        assert_eq!(numbers("token", ["x y\u{1f}x\u{1f}", "x\u{1f}"]), expected(&[0, 1], &[1]));
     }
 }

@@ -10,13 +10,14 @@ use crate::index::ask::excluded::Excluded;
 use crate::index::ask::outline::{Outline, QueryGrams};
 use crate::index::ask::prints::Prints;
 use crate::index::ask::stretch::{MetStretch, Origin};
-use crate::index::ask::text_cache::{CachedText, TextCache};
+use crate::index::ask::text_cache::TextCache;
 use crate::sketch::{Fingerprints, Sketcher};
 use crate::store::{CandidateLimit, ChunkTable, DocNo, DocTable, FirstDocuments, View, most_often};
-use crate::text::{Shingler, UnitNumbers};
+use crate::text::{Shingle, Shingler, UnitNumbers, UnitSequence};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 /// The words under which the documents with these fingerprints are found, ascending.
 fn words_of(fingerprints: &Fingerprints) -> Vec<u64> {
@@ -84,12 +85,25 @@ impl KnownSearch {
     ) -> Result<Vec<MetStretch>> {
         let mut met = Vec::new();
         for doc in &self.docs {
-            let other = texts.get(view, *doc)?;
             let origin = Origin::Written(*doc);
-            let found = asked.compare(&other, || view.text(*doc))?;
+            let found = asked.compare_written(view, *doc, texts)?;
             met.extend(found.into_iter().map(|stretch| MetStretch { origin, stretch }));
         }
         Ok(met)
+    }
+}
+
+/// A text that is not in the index yet.
+pub(crate) struct WaitingText {
+    pub(crate) text: Arc<str>,
+    prints: Prints,
+    /// Its characters, once a comparison needs them.
+    characters: OnceLock<UnitSequence>,
+}
+
+impl WaitingText {
+    pub(crate) fn new(text: Arc<str>, fingerprints: &Fingerprints) -> Self {
+        Self { text, prints: Prints::new(fingerprints), characters: OnceLock::new() }
     }
 }
 
@@ -251,30 +265,55 @@ impl<'s> PassageSearch<'s> {
         doc: DocNo,
         outline: &Outline,
     ) -> Result<Vec<SharedStretch>> {
-        let text = view.text(doc)?;
-        let other = self.shingler.renumbered(&text, &self.numbers);
-        Ok(self.compare_units(&other, outline))
+        Ok(self.compare_units(&self.units_of(&view.text(doc)?), outline))
     }
 
-    fn compare_units(&self, other: &[u32], outline: &Outline) -> Vec<SharedStretch> {
-        match outline.seeds() {
-            Some(seeds) => around_seeds(&self.units, other, seeds, self.least),
-            None => by_suffixes(&self.units, other, self.least),
+    /// The units of another text, to compare with those of the query.
+    fn units_of(&self, text: &str) -> UnitSequence {
+        self.shingler.renumbered(text, &self.numbers)
+    }
+
+    fn compare_units(&self, other: &UnitSequence, outline: &Outline) -> Vec<SharedStretch> {
+        let (units, least) = (&self.units, self.least);
+        match (outline.seeds(), other) {
+            (Some(seeds), UnitSequence::Ascii(other)) => around_seeds(units, other, seeds, least),
+            (Some(seeds), UnitSequence::Numbers(other)) => around_seeds(units, other, seeds, least),
+            (None, UnitSequence::Ascii(other)) => by_suffixes(units, other, least),
+            (None, UnitSequence::Numbers(other)) => by_suffixes(units, other, least),
         }
     }
 
-    /// The passages that another text shares. `read` gives that text.
-    pub(crate) fn compare<T: AsRef<str>>(
+    /// The passages that a document shares. `texts` keeps what is read of it.
+    pub(crate) fn compare_written<P: ChunkTable, D: DocTable>(
         &self,
-        other: &CachedText,
-        read: impl FnOnce() -> Result<T>,
+        view: &View<'_, P, D>,
+        doc: DocNo,
+        texts: &TextCache,
     ) -> Result<Vec<SharedStretch>> {
-        match self.grams.outline(&other.prints, self.least) {
-            None => Ok(Vec::new()),
-            Some(outline) => {
-                let units = other.units(self.shingler, &self.numbers, read)?;
-                Ok(self.compare_units(&units, &outline))
+        let prints = texts.prints(view, doc)?;
+        let Some(outline) = self.grams.outline(&prints, self.least) else {
+            return Ok(Vec::new());
+        };
+        let read = || Ok(self.units_of(&view.text(doc)?));
+        let units = match self.shingler.shingle() {
+            Shingle::Chars(_) => texts.characters(doc, read)?,
+            // The numbers of other units depend on the query.
+            _ => Arc::new(read()?),
+        };
+        Ok(self.compare_units(&units, &outline))
+    }
+
+    /// The passages that a text shares which is not in the index yet.
+    pub(crate) fn compare_waiting(&self, other: &WaitingText) -> Vec<SharedStretch> {
+        let Some(outline) = self.grams.outline(&other.prints, self.least) else {
+            return Vec::new();
+        };
+        match self.shingler.shingle() {
+            Shingle::Chars(_) => {
+                let units = other.characters.get_or_init(|| self.units_of(&other.text));
+                self.compare_units(units, &outline)
             }
+            _ => self.compare_units(&self.units_of(&other.text), &outline),
         }
     }
 

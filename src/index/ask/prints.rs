@@ -1,5 +1,6 @@
 //! Fingerprints one by one, and the places of those of a query by their hash.
 
+use crate::index::ask::cache::Cached;
 use crate::sketch::{Fingerprints, PrintRun};
 
 /// The fingerprints of a document, one by one.
@@ -53,9 +54,10 @@ impl Prints {
     pub(super) fn is_repetitive(&self) -> bool {
         self.is_repetitive
     }
+}
 
-    /// The memory that they take.
-    pub(super) fn bytes(&self) -> usize {
+impl Cached for Prints {
+    fn bytes(&self) -> usize {
         size_of_val(&self.all[..])
     }
 }

@@ -1,58 +1,28 @@
-//! Texts as units and fingerprints, which many comparisons need again.
+//! Fingerprints and characters of texts, which many comparisons need again.
 
 use crate::error::Result;
 use crate::index::ask::cache::{Cache, Cached};
 use crate::index::ask::prints::Prints;
-use crate::sketch::Fingerprints;
 use crate::store::{ChunkTable, DocNo, DocTable, View};
-use crate::text::{Shingle, Shingler, UnitNumbers};
-use std::borrow::Cow;
-use std::sync::{Arc, OnceLock};
+use crate::text::UnitSequence;
+use std::sync::Arc;
 
-/// A text to compare with others.
-pub(crate) struct CachedText {
-    pub(super) prints: Prints,
-    /// Its characters, once they are asked for.
-    characters: OnceLock<Vec<u32>>,
-}
-
-impl CachedText {
-    pub(crate) fn new(fingerprints: &Fingerprints) -> Self {
-        Self { prints: Prints::new(fingerprints), characters: OnceLock::new() }
-    }
-
-    /// The units of the text, to compare with one whose units have these numbers. Characters are
-    /// computed once; the numbers of other units depend on what they are compared with. `read`
-    /// gives the text.
-    pub(crate) fn units<T: AsRef<str>>(
-        &self,
-        shingler: &Shingler,
-        numbers: &UnitNumbers,
-        read: impl FnOnce() -> Result<T>,
-    ) -> Result<Cow<'_, [u32]>> {
-        if let Some(characters) = self.characters.get() {
-            return Ok(Cow::Borrowed(characters));
-        }
-        let units = shingler.renumbered(read()?.as_ref(), numbers);
-        Ok(match shingler.shingle() {
-            Shingle::Chars(_) => Cow::Borrowed(self.characters.get_or_init(|| units)),
-            _ => Cow::Owned(units),
-        })
-    }
-}
-
-impl Cached for CachedText {
-    /// The memory that it takes with its characters.
+impl Cached for UnitSequence {
     fn bytes(&self) -> usize {
-        let characters = self.prints.shingles().saturating_mul(size_of::<u32>() as u64);
-        let bytes = (self.prints.bytes() as u64).saturating_add(characters);
-        usize::try_from(bytes).unwrap_or(usize::MAX)
+        match self {
+            Self::Ascii(characters) => size_of_val(&characters[..]),
+            Self::Numbers(numbers) => size_of_val(&numbers[..]),
+        }
     }
 }
 
-/// Recently used texts. A number never gets another document, so a cache serves all states of an
-/// index that one snapshot or one transaction sees.
-pub(crate) type TextCache = Cache<DocNo, CachedText>;
+/// What was recently used of texts. A number never gets another document, so a cache serves all
+/// states of an index that one snapshot or one transaction sees.
+#[derive(Debug)]
+pub(crate) struct TextCache {
+    prints: Cache<DocNo, Prints>,
+    characters: Cache<DocNo, UnitSequence>,
+}
 
 impl Default for TextCache {
     fn default() -> Self {
@@ -66,15 +36,31 @@ impl TextCache {
     /// A cache of this many bytes.
     pub(crate) fn of_bytes(bytes: usize) -> Self {
         const SHARDS: usize = 64;
-        Self::new(bytes, SHARDS)
+        // There is a fingerprint of 8 bytes for some 40 characters, and many texts are compared by
+        // their fingerprints alone.
+        let of_prints = bytes / 4;
+        Self {
+            prints: Cache::new(of_prints, SHARDS),
+            characters: Cache::new(bytes - of_prints, SHARDS),
+        }
     }
 
-    /// The text of a live document.
-    pub(crate) fn get<P: ChunkTable, D: DocTable>(
+    /// The fingerprints of a live document.
+    pub(crate) fn prints<P: ChunkTable, D: DocTable>(
         &self,
         view: &View<'_, P, D>,
         doc: DocNo,
-    ) -> Result<Arc<CachedText>> {
-        self.get_or(doc, || Ok(CachedText::new(&view.fingerprints(doc)?.unwrap_or_default())))
+    ) -> Result<Arc<Prints>> {
+        let read = || Ok(Prints::new(&view.fingerprints(doc)?.unwrap_or_default()));
+        self.prints.get_or(doc, read)
+    }
+
+    /// The characters of a document, which `read` reads.
+    pub(crate) fn characters(
+        &self,
+        doc: DocNo,
+        read: impl FnOnce() -> Result<UnitSequence>,
+    ) -> Result<Arc<UnitSequence>> {
+        self.characters.get_or(doc, read)
     }
 }

@@ -234,7 +234,7 @@ impl<'s> Repeats<'s> {
         };
         let mut partners: Vec<(DocNo, Vec<SharedStretch>)> = Vec::new();
         for other in others {
-            let found = search.compare(&*state.texts.get(&view, other)?, || view.text(other))?;
+            let found = search.compare_written(&view, other, &state.texts)?;
             if !found.is_empty() {
                 partners.push((other, found));
             }

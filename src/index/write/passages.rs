@@ -2,10 +2,10 @@
 
 use crate::error::Result;
 use crate::index::ask::known::KnownPassages;
-use crate::index::ask::passage_search::{KnownSearch, PassageSearch};
+use crate::index::ask::passage_search::{KnownSearch, PassageSearch, WaitingText};
 use crate::index::ask::score::Score;
 use crate::index::ask::stretch::{MetStretch, Origin};
-use crate::index::ask::text_cache::{CachedText, TextCache};
+use crate::index::ask::text_cache::TextCache;
 use crate::index::write::outcome::{Inserted, Outcome};
 use crate::params::Confidence;
 use crate::sketch::{Fingerprints, Sketcher};
@@ -59,8 +59,7 @@ struct Kept {
 struct KeptDocument {
     number: DocNo,
     id: String,
-    text: Arc<str>,
-    compared: CachedText,
+    text: WaitingText,
 }
 
 impl<'c> PassageJudge<'c> {
@@ -215,7 +214,7 @@ impl<'c> PassageJudge<'c> {
             && let Some(asked) = search_of(self.sketcher, text, fingerprints)
         {
             for (at, kept) in near {
-                let found = asked.compare(&kept.compared, || Ok(&kept.text))?;
+                let found = asked.compare_waiting(&kept.text);
                 let met = |stretch| MetStretch { origin: Origin::Waiting(at), stretch };
                 stretches.extend(found.into_iter().map(met));
             }
@@ -230,7 +229,7 @@ impl<'c> PassageJudge<'c> {
                 Origin::Waiting(at) => {
                     let kept = self.kept.documents.get(at);
                     Ok(kept.map_or_else(Default::default, |kept| {
-                        (kept.id.clone(), (*kept.text).into())
+                        (kept.id.clone(), (*kept.text.text).into())
                     }))
                 }
                 Origin::Itself => Ok((document.id.clone(), text.to_owned())),
@@ -305,8 +304,7 @@ impl Kept {
             // Writing the document fails if the number does not fit.
             number: DocNo(entry.number().try_into().unwrap_or(u32::MAX)),
             id: document.id.clone(),
-            text: Arc::clone(text),
-            compared: CachedText::new(fingerprints),
+            text: WaitingText::new(Arc::clone(text), fingerprints),
         });
     }
 
