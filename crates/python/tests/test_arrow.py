@@ -78,7 +78,7 @@ def test_what_cannot_be_read_is_named(index: twindex.Index) -> None:
     ]
     for table, names, message in cases:
         with pytest.raises(twindex.InvalidInputError, match=message):
-            index.insert_many(table, **names)  # type: ignore[arg-type]
+            index.insert_many(table, **names)  # type: ignore[call-overload]
     assert list(index.ids()) == ["a", "y"]
 
 

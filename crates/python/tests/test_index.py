@@ -63,7 +63,7 @@ def test_documents_of_every_kind(tmp_path: Path) -> None:
         with pytest.raises(twindex.InvalidInputError, match="weight"):
             weighted.insert("x", {"a": float("nan")})
         with pytest.raises(TypeError, match="dict of a number"):
-            weighted.insert("x", {"a": "b"})  # type: ignore[dict-item]
+            weighted.insert("x", {"a": "b"})  # type: ignore[arg-type]
     with twindex.open(tmp_path / "p") as plain:
         for wrong in (b"bytes", 5, None):
             with pytest.raises(TypeError):
@@ -131,7 +131,7 @@ def test_a_transaction_that_is_dropped_is_undone(index: twindex.Index) -> None:
 
 
 def test_rows_of_every_kind(index: twindex.Index) -> None:
-    assert index.insert_many([("a", "one"), ["b"] and ("b", "two")]).added == 2
+    assert index.insert_many([("a", "one"), ("b", "two")]).added == 2
     counts = index.insert_many([{"id": "c", "text": "three", "more": 1}, ("a", "one")])
     assert (counts.added, counts.unchanged) == (1, 1)
     assert index.insert_many([{"key": 4, "body": "four"}], id="key", text="body").added == 1
@@ -141,9 +141,9 @@ def test_rows_of_every_kind(index: twindex.Index) -> None:
     assert index.insert_many(iter(())) == index.insert_many([])
     for wrong in ("a string", {"a": "dict"}):
         with pytest.raises(TypeError, match="iterable of rows"):
-            index.insert_many(wrong)
+            index.insert_many(wrong)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
-        index.insert_many(5)  # type: ignore[arg-type]
+        index.insert_many(5)  # type: ignore[call-overload]
 
 
 def test_a_bad_row_is_named_and_the_rows_before_it_are_kept(index: twindex.Index) -> None:
@@ -175,7 +175,7 @@ def test_what_feeds_a_transaction_cannot_use_it(index: twindex.Index) -> None:
             txn.insert("b", "text")
 
         with pytest.raises(twindex.BusyError, match="in use"):
-            txn.insert_many(rows())  # type: ignore[arg-type]
+            txn.insert_many(rows())  # type: ignore[call-overload]
         txn.insert("c", "text")
     assert "c" in index
 

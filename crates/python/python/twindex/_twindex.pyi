@@ -13,9 +13,11 @@ from twindex._types import (
     ArrowStream,
     Conflict,
     Content,
+    Contents,
     Id,
     Keep,
     Linkage,
+    MixedRows,
     Mode,
     Outcome,
     Path,
@@ -117,11 +119,23 @@ class Index(Reader):
         estimate: bool = False,
         max_candidates: int | None = None,
     ) -> Match | None: ...
+    @overload
     def insert_many(
         self,
         rows: Rows,
         *,
-        id: str | None = "id",
+        id: str = "id",
+        text: str = "text",
+        on_conflict: Conflict = "replace",
+        commit_every: int = 10000,
+        progress: Progress | None = None,
+    ) -> Inserted: ...
+    @overload
+    def insert_many(
+        self,
+        rows: Contents,
+        *,
+        id: None,
         text: str = "text",
         on_conflict: Conflict = "replace",
         commit_every: int = 10000,
@@ -137,12 +151,27 @@ class Index(Reader):
         commit_every: int = 10000,
         progress: Progress | None = None,
     ) -> Inserted: ...
+    @overload
     def dedup(
         self,
         rows: Rows,
         *,
         threshold: float | None = None,
-        id: str | None = "id",
+        id: str = "id",
+        text: str = "text",
+        against: Sequence[Reader] | None = None,
+        on_conflict: Conflict = "replace",
+        estimate: bool = False,
+        max_candidates: int | None = None,
+        progress: Progress | None = None,
+    ) -> Table: ...
+    @overload
+    def dedup(
+        self,
+        rows: Contents,
+        *,
+        threshold: float | None = None,
+        id: None,
         text: str = "text",
         against: Sequence[Reader] | None = None,
         on_conflict: Conflict = "replace",
@@ -216,21 +245,47 @@ class Transaction:
         estimate: bool = False,
         max_candidates: int | None = None,
     ) -> Match | None: ...
+    @overload
     def insert_many(
         self,
         rows: Rows,
         *,
-        id: str | None = "id",
+        id: str = "id",
         text: str = "text",
         on_conflict: Conflict = "replace",
         progress: Progress | None = None,
     ) -> Inserted: ...
+    @overload
+    def insert_many(
+        self,
+        rows: Contents,
+        *,
+        id: None,
+        text: str = "text",
+        on_conflict: Conflict = "replace",
+        progress: Progress | None = None,
+    ) -> Inserted: ...
+    @overload
     def dedup(
         self,
         rows: Rows,
         *,
         threshold: float | None = None,
-        id: str | None = "id",
+        id: str = "id",
+        text: str = "text",
+        against: Sequence[Reader] | None = None,
+        on_conflict: Conflict = "replace",
+        estimate: bool = False,
+        max_candidates: int | None = None,
+        progress: Progress | None = None,
+    ) -> Table: ...
+    @overload
+    def dedup(
+        self,
+        rows: Contents,
+        *,
+        threshold: float | None = None,
+        id: None,
         text: str = "text",
         against: Sequence[Reader] | None = None,
         on_conflict: Conflict = "replace",
@@ -676,11 +731,30 @@ def rebuild(
     wait: float = 0.0,
     progress: Progress | None = None,
 ) -> int: ...
+@overload
 def dedup(
-    rows: Rows,
+    rows: MixedRows,
     *,
     threshold: float = 0.8,
-    id: str | None = "id",
+    id: str = "id",
+    text: str = "text",
+    against: Sequence[Reader] | None = None,
+    exact: bool = False,
+    recall: float | None = None,
+    lanes: int | None = None,
+    shingle: str | None = None,
+    normalize: str | None = None,
+    multiset: bool | None = None,
+    weighted: bool | None = None,
+    max_candidates: int | None = None,
+    progress: Progress | None = None,
+) -> Table: ...
+@overload
+def dedup(
+    rows: Contents,
+    *,
+    threshold: float = 0.8,
+    id: None,
     text: str = "text",
     against: Sequence[Reader] | None = None,
     exact: bool = False,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, runtime_checkable
 
 
 @runtime_checkable
@@ -22,19 +22,40 @@ class ArrowArray(Protocol):
 Path: TypeAlias = str | PathLike[str]
 """A path of the file system."""
 
-Id: TypeAlias = str | int
-"""The id of a document. A number becomes its decimal digits."""
+Id: TypeAlias = str | SupportsIndex
+"""The id of a document. A whole number, of numpy too, becomes its decimal digits."""
 
-Content: TypeAlias = (
-    str | list[str] | tuple[str, ...] | set[str] | frozenset[str] | dict[str, float]
-)
+Tokens: TypeAlias = list[str] | set[str] | frozenset[str]
+"""A set of tokens. Where it cannot be taken for a pair, it may be a tuple."""
+
+Weights: TypeAlias = dict[str, float] | dict[str, int]
+"""A weighted set: a weight for each token."""
+
+Content: TypeAlias = str | Tokens | tuple[str, ...] | Weights
 """A document: a text, tokens, or weights."""
 
-Row: TypeAlias = Content | tuple[Id, Content] | Mapping[str, Any]
-"""A document with or without its id."""
 
-Rows: TypeAlias = ArrowStream | ArrowArray | Iterable[Row]
-"""Documents: a table or a column, or an iterable of (id, text), of dicts, or of texts."""
+class NamedRow(Protocol):
+    """A tuple whose values have names, such as a `NamedTuple`."""
+
+    @property
+    def _fields(self) -> tuple[str, ...]: ...
+
+
+Rows: TypeAlias = (
+    ArrowStream | ArrowArray | Iterable[tuple[Id, Content] | NamedRow | Mapping[str, Any]]
+)
+"""Documents with ids: a table, or an iterable of (id, text) or of rows with names."""
+
+Contents: TypeAlias = ArrowStream | ArrowArray | Iterable[Content | NamedRow | Mapping[str, Any]]
+"""Documents without ids, for `id=None`: a table or a column, or an iterable."""
+
+MixedRows: TypeAlias = (
+    ArrowStream
+    | ArrowArray
+    | Iterable[str | Tokens | tuple[Id | None, Content] | NamedRow | Mapping[str, Any]]
+)
+"""Documents with or without ids."""
 
 Signature: TypeAlias = bytes | bytearray
 """The signature of a document in a row."""
