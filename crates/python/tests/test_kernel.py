@@ -462,3 +462,22 @@ def test_wrong_columns_are_refused() -> None:
     places = pa.array([1], pa.uint64())
     with pytest.raises(twindex.InvalidInputError, match="beyond the end"):
         twindex._twindex.compare_signatures(signatures, places, signatures, places, least=0)
+
+
+@pytest.mark.parametrize("missing", [1, 3])
+def test_a_lookup_that_lacks_sketches_is_told(missing: int) -> None:
+    rows = Rows(["a text of some length"] * 3, twindex.Settings(store_text=True), 1)
+    calls = 0
+
+    def lookup(docs: Docs) -> pa.Table:
+        nonlocal calls
+        calls += 1
+        assert calls < 10, "asked again and again"
+        return rows.lookup(docs)[missing:]
+
+    a, b = (of_side.astype(np.uint64) for of_side in np.triu_indices(3, 1))
+    with pytest.raises(ValueError, match=r"lookup gave \d sketches for 2 documents"):
+        list(kernel.travellers([pack(a, b)], lookup))
+    (sent,) = kernel.travellers([pack(a, b)], rows.lookup)
+    with pytest.raises(ValueError, match=r"lookup gave \d sketches for 2 documents"):
+        list(kernel.similar(pa.Table.from_batches([sent]), lookup, rows.settings))

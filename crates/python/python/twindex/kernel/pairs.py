@@ -15,8 +15,8 @@ from twindex.kernel.numbering import first_of_part, part_of
 from twindex.kernel.planes import unpack_all
 
 Lookup: TypeAlias = Callable[[Docs], pa.Table]
-"""Gives the sketches of documents, whose numbers ascend, in that order: a table with the column
-`signature`, and `text` if the settings store texts."""
+"""Gives the sketches of documents, whose numbers ascend, in that order: a table with a row for
+each, and the column `signature`, and `text` if the settings store texts."""
 
 TRAVELLERS = pa.schema(
     [
@@ -115,7 +115,13 @@ def _looked_up(docs: Docs, lookup: Lookup) -> pa.Table:
     found: list[pa.Table] = []
     at, size, count = 0, 0, _TEXTS
     while at < len(docs) and size < _TEXT_BYTES:
-        table = lookup(docs[at : at + count])
+        asked = docs[at : at + count]
+        table = lookup(asked)
+        if len(table) != len(asked):
+            raise ValueError(
+                f"lookup gave {len(table)} sketches for {len(asked)} documents: it must give one "
+                "for each, in their order"
+            )
         found.append(table)
         at += len(table)
         if "text" in table.column_names:
