@@ -147,16 +147,11 @@ def test_a_file_keeps_to_the_length_of_its_minhashes(path: Path) -> None:
             opened(path, num_perm=num_perm).insert("b", ours.MinHash(num_perm=num_perm))
 
 
-@pytest.mark.parametrize("threshold", [0.2, 0.3, 0.5, 0.7, 1.0])
+@pytest.mark.parametrize("threshold", [0.27, 0.3, 0.5, 0.7, 1.0])
 @pytest.mark.parametrize("num_perm", [64, 128, 256])
 def test_usual_settings_reach_the_recall(threshold: float, num_perm: int, path: Path) -> None:
     """A pair whose estimate is the threshold is found with the recall of 0.99, or almost."""
-    try:
-        lsh = opened(path, threshold=threshold, num_perm=num_perm)
-        lsh.insert("x", ours.MinHash(num_perm=num_perm))
-    except ValueError:
-        assert threshold < 0.3
-        return
+    lsh = opened(path, threshold=threshold, num_perm=num_perm)
     random = np.random.RandomState(5)
     equal = math.ceil(num_perm * threshold)
     found, trials = 0, 300
@@ -172,6 +167,17 @@ def test_usual_settings_reach_the_recall(threshold: float, num_perm: int, path: 
     for key, asked in enumerate(pairs):
         found += key in lsh.query(asked)
     assert found >= 0.97 * trials
+
+
+@pytest.mark.parametrize("num_perm", [64, 128, 1024])
+def test_thresholds_are_as_low_as_the_recall_allows(num_perm: int, path: Path) -> None:
+    minhash = ours.MinHash(num_perm=num_perm)
+    for threshold, config in [(0.26, {}), (0.15, {"recall": 0.9})]:
+        with pytest.raises(ValueError, match="raise the threshold or lower the recall"):
+            opened(path, threshold=threshold, num_perm=num_perm, config=config).insert("a", minhash)
+    with opened(path, threshold=0.2, num_perm=num_perm, config={"recall": 0.9}) as lsh:
+        lsh.insert("a", minhash)
+        assert lsh.query(minhash) == ["a"]
 
 
 def test_a_file_that_appears_later_is_opened(path: Path) -> None:
