@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import twindex
 from datasketch_helpers import SCHEMES, both, near, ours, rng, theirs
+from twindex.datasketch.persistent import _order
 
 
 def opened(path: Path, **arguments: Any) -> ours.MinHashLSH:
@@ -150,11 +151,11 @@ def test_a_file_keeps_to_the_length_of_its_minhashes(path: Path) -> None:
 @pytest.mark.parametrize("threshold", [0.27, 0.3, 0.5, 0.7, 1.0])
 @pytest.mark.parametrize("num_perm", [64, 128, 256])
 def test_usual_settings_reach_the_recall(threshold: float, num_perm: int, path: Path) -> None:
-    """A pair whose estimate is the threshold is found with the recall of 0.99, or almost."""
+    """A pair whose estimate is the threshold is found with the recall of 0.99."""
     lsh = opened(path, threshold=threshold, num_perm=num_perm)
     random = np.random.RandomState(5)
     equal = math.ceil(num_perm * threshold)
-    found, trials = 0, 300
+    found, trials = 0, 600
     pairs = []
     with lsh.insertion_session() as session:
         for key in range(trials):
@@ -166,7 +167,23 @@ def test_usual_settings_reach_the_recall(threshold: float, num_perm: int, path: 
             pairs.append(made[1])
     for key, asked in enumerate(pairs):
         found += key in lsh.query(asked)
-    assert found >= 0.97 * trials
+    assert found >= 0.985 * trials
+
+
+@pytest.mark.parametrize("num_perm", [64, 128, 256, 512])
+def test_bands_begin_with_all_values_before_one_comes_again(num_perm: int) -> None:
+    lanes = 512
+    first = _order(num_perm, lanes)[::8]
+    assert len(set(first)) == min(num_perm, lanes // 8)
+    second = _order(num_perm, lanes // 2)[1::8] if num_perm < lanes else []
+    assert not set(second) & set(first[: len(second)])
+
+
+def test_a_file_of_another_order_is_refused(path: Path) -> None:
+    seed = 0xDA << 56 | 1 << 52 | 128 << 32 | 1
+    twindex.open(path, threshold=0.5, shingle="token", seed=seed).close()
+    with pytest.raises(ValueError, match="another order of hash values: make it again"):
+        opened(path)
 
 
 @pytest.mark.parametrize("num_perm", [64, 128, 1024])

@@ -26,12 +26,9 @@ from ._locks import ForkedFree
 #: The lengths of signatures.
 _LANES: Final = (64, 128, 256, 512)
 
-#: A signature repeats its hash values if they are too few for the recall, in another order each
-#: time: the n-th is the n-th multiple of one of these. They are odd, so the orders have all values.
-_STEPS: Final = (1, 11, 23, 29, 39, 43, 53, 59)
-
-#: The first byte of the seed of an index that was made here.
-_MARK: Final = 0xDA
+#: The first byte of the seed of an index that was made here, and of those with an older order.
+_MARK: Final = 0xDB
+_OLD_MARK: Final = 0xDA
 
 #: The bit of the seed that says that keys are pickled.
 _PICKLES: Final = 1 << 55
@@ -112,7 +109,9 @@ class PersistentTable:
             index = self._create(seed)
         seed, lanes = index.settings.seed, index.settings.lanes
         reason = None
-        if seed >> 56 != _MARK:
+        if seed >> 56 == _OLD_MARK:
+            reason = "was made with another order of hash values: make it again"
+        elif seed >> 56 != _MARK:
             reason = "is an index of documents, and not of MinHashes"
         elif seed >> 32 & 0xFFFFF != self._num_perm or lanes % self._used:
             reason = f"has MinHashes of {_describe(seed)}, and not of num_perm {self._num_perm}"
@@ -127,9 +126,7 @@ class PersistentTable:
             index.close()
             raise ValueError(f"{self._path} {reason}")
         self._index = index
-        numbers = np.arange(self._used)
-        orders = [step * numbers % self._used for step in _STEPS[: lanes // self._used]]
-        self._order = np.concatenate(orders)
+        self._order = _order(self._used, lanes)
 
     def _create(self, seed: int) -> twindex.Index:
         """Create the file, with as few lanes as give the recall."""
@@ -330,6 +327,20 @@ class PersistentTable:
         if name.startswith(_PICKLED) and self._prepickle:
             return pickle.loads(base64.b64decode(name[len(_PICKLED) :]))
         return name
+
+
+def _order(used: int, lanes: int) -> _schemes.Array:
+    """Which of the hash values that are used each lane has.
+
+    A signature repeats them if they are too few for the recall, each time in another order: by
+    steps of 1, 9, 17 and so on, which are odd, so that an order has all values. A band reads the
+    first of 8 lanes, two or more. The places where the orders begin are such that the bands read
+    all values equally often: those from 0, 2, 4 and 6 on read each value once if they read two.
+    """
+    numbers = np.arange(used)
+    repeats = range(lanes // used)
+    orders = [((8 * n + 1) * numbers + (2 * n + n // 4) % 8) % used for n in repeats]
+    return np.concatenate(orders)
 
 
 def _as_stored(threshold: float) -> float:
