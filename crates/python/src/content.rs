@@ -2,7 +2,7 @@
 //! its time, and the names of what a row holds.
 
 use crate::error::{invalid, raise};
-use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError, PyUnicodeError};
+use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError, PyUnicodeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBool, PyDict, PyFrozenSet, PyList, PyMapping, PySet, PyString, PyTuple};
@@ -96,12 +96,26 @@ pub(crate) fn id_of(id: &Bound<'_, PyAny>) -> PyResult<PyBackedStr> {
         return PyBackedStr::try_from(id.clone())
             .map_err(|_| invalid("the id holds a lone surrogate, which UTF-8 cannot encode"));
     }
-    // Whole numbers of numpy and others, too.
-    if id.hasattr("__index__")? && !id.is_instance_of::<PyBool>() {
-        return text_of(&id.call_method0("__index__")?.str()?);
+    let wrong = || match id.get_type().name() {
+        Ok(got) => PyTypeError::new_err(format!("an id is a str or an int; got {got}")),
+        Err(error) => error,
+    };
+    if id.is_instance_of::<PyBool>() || !id.hasattr("__index__")? {
+        return Err(wrong());
     }
-    let got = id.get_type().name()?;
-    Err(PyTypeError::new_err(format!("an id is a str or an int; got {got}")))
+    // Whole numbers of numpy and others, too. An array has the method, but may be no number.
+    let number = id.call_method0("__index__").map_err(|error| {
+        if error.is_instance_of::<PyTypeError>(id.py()) { wrong() } else { error }
+    })?;
+    let digits = number.str().map_err(|error| {
+        let too_long = error.is_instance_of::<PyValueError>(id.py());
+        if too_long {
+            invalid("an id has at most 4096 bytes: the number is too long")
+        } else {
+            error
+        }
+    })?;
+    text_of(&digits)
 }
 
 /// The time of a datetime with a time zone.

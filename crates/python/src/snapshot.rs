@@ -29,4 +29,16 @@ impl Snapshot {
     fn __exit__(slf: &Bound<'_, Self>, _exception: &Bound<'_, pyo3::types::PyTuple>) {
         Self::close(slf);
     }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> String {
+        let shared = slf.as_super().get().shared(slf.py());
+        match shared.as_ref().map(|shared| shared.get()) {
+            Ok(Ok(snapshot)) => {
+                let (path, documents) = (snapshot.path().display(), snapshot.len());
+                format!("<twindex.Snapshot {path}: {documents} documents>")
+            }
+            Ok(Err(_)) => "<twindex.Snapshot: taken before a fork>".to_owned(),
+            Err(_) => "<twindex.Snapshot: closed>".to_owned(),
+        }
+    }
 }

@@ -5,6 +5,7 @@ import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import twindex
@@ -29,6 +30,14 @@ def test_copies_of_an_exception_keep_its_file(path: Path) -> None:
             assert isinstance(same, OSError)
             assert (same.filename, same.errno) == (str(path), errno)
             assert same.__notes__ == ["a note"]
+
+
+def test_numbers_that_are_no_ids_are_told(index: twindex.Index) -> None:
+    with pytest.raises(TypeError, match="an id is a str or an int; got ndarray"):
+        index.insert(np.array([5]), "a text")
+    with pytest.raises(twindex.InvalidInputError, match="an id has at most 4096 bytes"):
+        index.insert(10**5000, "a text")
+    assert index.insert(np.array(5), "a text") == "added"
 
 
 @pytest.mark.parametrize("wrong", [-1, 2**64, TOO_LARGE], ids=["-1", "2**64", "10**400"])

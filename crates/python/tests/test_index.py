@@ -186,12 +186,14 @@ def test_snapshots_do_not_change(index: twindex.Index) -> None:
         number = snapshot.commit_number
         index.insert("b", TEXT)
         assert len(snapshot) == 1 and len(index) == 2
+        assert repr(snapshot) == f"<twindex.Snapshot {index.path}: 1 documents>"
         assert [match.id for match in snapshot.query(TEXT)] == ["a"]
         assert index.commit_number > number == snapshot.commit_number
         with pytest.raises(twindex.BusyError, match="snapshots"):
             index.compact()
     with pytest.raises(twindex.ClosedError):
         len(snapshot)
+    assert repr(snapshot) == "<twindex.Snapshot: closed>"
     index.compact()
 
 
