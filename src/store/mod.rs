@@ -84,4 +84,4 @@ pub(crate) use write::batch::{Batch, Entry, Existing};
 pub(crate) use write::dedup_row::{DedupRow, DedupStage, OwnNumbers};
 pub(crate) use write::follow::Followed;
 pub(crate) use write::tracking::{ClusterRows, Untracked};
-pub(crate) use write::writer::{WriteView, Writer};
+pub(crate) use write::writer::{Committed, WriteView, Writer};

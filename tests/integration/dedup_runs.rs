@@ -176,6 +176,37 @@ fn a_run_whose_documents_were_not_committed_must_be_resumed() {
 }
 
 #[test]
+fn what_others_insert_after_a_dropped_transaction_is_not_taken_for_the_documents_of_a_run() {
+    let place = Place::new();
+    let index = tiny().create(place.index()).expect("created");
+    let document = |number: u64| {
+        vec![index.prepare(format!("d{number}"), &text(number, 0, 40)).expect("made")]
+    };
+    let mut run = DedupRun::begin(KEY);
+    for number in 0..2 {
+        let mut txn = index.begin_write().expect("begun");
+        run.insert(txn.insertion().unless_similar(0.8), document(number)).expect("judged");
+        if number == 0 {
+            // Saving is not what counts: the document was committed.
+            txn.commit().expect("committed");
+        }
+    }
+    let mut txn = index.begin_write().expect("begun");
+    txn.insert("of another writer", "which has got the number of the lost document").expect("in");
+    txn.commit().expect("committed");
+    let mut txn = index.begin_write().expect("begun");
+    let is_refused = |result: twindex::Result<()>| {
+        assert!(matches!(result, Err(Error::InvalidSetting { setting: "transaction", .. })));
+    };
+    let insertion = txn.insertion().unless_similar(0.8);
+    is_refused(run.insert(insertion, document(2)).map(drop));
+    is_refused(run.save(&mut txn, [0; 10]));
+    is_refused(run.save_judged(&mut txn, [0; 10]));
+    is_refused(run.clone().remember(&mut txn, ""));
+    is_refused(run.finish(&mut txn));
+}
+
+#[test]
 fn a_run_refuses_an_insertion_that_compares_nothing() {
     let place = Place::new();
     let index = tiny().create(place.index()).expect("created");

@@ -6,7 +6,7 @@ use crate::index::document::Document;
 use crate::index::write::insertion::Insertion;
 use crate::index::write::outcome::{Inserted, Outcome};
 use crate::index::write::transaction::WriteTxn;
-use crate::store::{DedupRow, DedupStage, OwnNumbers, Writer};
+use crate::store::{Committed, DedupRow, DedupStage, OwnNumbers, Writer};
 use std::fmt;
 
 /// The number of documents that a deduplication has received, and a hash of them in order.
@@ -77,7 +77,7 @@ impl fmt::Debug for IndexKey {
 /// A run belongs to one index: that of the first transaction it is given. The index can be closed
 /// and opened again meanwhile. A transaction of another index is refused. After a transaction that
 /// was dropped, or whose commit failed, [`resume`](Self::resume) the run: the value at hand counts
-/// documents that the index does not have.
+/// documents that the index does not have, and is refused.
 ///
 /// If a document appears twice in the input with the same id and text, the second is a duplicate of
 /// the first. A document that was in the index before the run began is unchanged.
@@ -155,6 +155,9 @@ pub struct DedupRun {
     given: DedupInput,
     /// Whether the caller still has to pass documents again that an interrupted run has judged.
     passing: bool,
+    /// The last transaction that the run has written to. The index has what this value counts only
+    /// if it was committed.
+    last: Option<Committed>,
 }
 
 impl DedupRun {
@@ -165,7 +168,7 @@ impl DedupRun {
     /// other indexes, and the destination of the output. The index stores a hash of it.
     pub fn begin(key: impl AsRef<[u8]>) -> Self {
         let (key, row) = (xxh3(key.as_ref()), DedupRow::default());
-        Self { key, index: None, row, given: DedupInput::default(), passing: false }
+        Self { key, index: None, row, given: DedupInput::default(), passing: false, last: None }
     }
 
     /// Resumes the interrupted run with this key. Returns `None` if there is none.
@@ -228,12 +231,11 @@ impl DedupRun {
 
     fn of_row(txn: &WriteTxn, key: u64, row: DedupRow) -> Self {
         let (index, passing) = (Some(IndexKey::new(txn)), row.documents > 0);
-        Self { key, index, passing, row, given: DedupInput::default() }
+        Self { key, index, passing, row, given: DedupInput::default(), last: None }
     }
 
-    /// Checks that a transaction is of the index that the run belongs to, and that the numbers of
-    /// the documents that the run has inserted are given. If they are not, the documents were not
-    /// committed; if they are, another writer may have given them since.
+    /// Checks that a transaction is of the index that the run belongs to, and that the index has
+    /// what the run has written.
     fn check_index(&self, txn: &WriteTxn) -> Result<()> {
         let refused =
             |got, expected| Err(Error::InvalidSetting { setting: "transaction", got, expected });
@@ -241,8 +243,11 @@ impl DedupRun {
             let expected = "one of the index that the run was begun or resumed in";
             return refused(format!("of {}", txn.path().display()), expected);
         }
-        // Numbers would be given twice, and the run would count documents that are not there.
-        if self.row.own.end() > txn.writer().next_number() {
+        let writer = txn.writer();
+        let is_lost = |last: &Committed| !last.is_so() && !last.is_same(writer.committed());
+        // A copy of the file may be older than what the run has committed.
+        let is_older = self.row.own.end() > writer.next_number();
+        if self.last.as_ref().is_some_and(is_lost) || is_older {
             let expected = "one after their commit, or the run resumed if there was none";
             return refused("without the last documents of the run".to_owned(), expected);
         }
@@ -349,7 +354,10 @@ impl DedupRun {
         }
         insertion.txn().give_ids(&mut rest)?;
         let ids: Vec<String> = rest.iter().map(|document| document.id.clone()).collect();
-        let first = insertion.txn().writer().next_number();
+        let (first, committed) = {
+            let writer = insertion.txn().writer();
+            (writer.next_number(), writer.committed().clone())
+        };
         let mut own = self.row.own.clone();
         own.add(first..u64::MAX);
         let outcomes = insertion.of_run(own).documents(rest);
@@ -358,7 +366,7 @@ impl DedupRun {
             matches!(outcome.inserted(), Some(Inserted::Added | Inserted::Replaced))
         };
         self.row.own.add(first..first + outcomes.iter().filter(is_new).count() as u64);
-        self.given = given;
+        (self.given, self.last) = (given, Some(committed));
         let judged = ids.into_iter().zip(outcomes);
         results.extend(judged.map(|(id, outcome)| Some(DedupOutcome { id, outcome })));
         Ok(results)
@@ -400,6 +408,7 @@ impl DedupRun {
     pub fn save_notes(&mut self, txn: &mut WriteTxn, notes: [u64; 10]) -> Result<()> {
         self.bind(txn)?;
         self.row.notes = notes;
+        self.last = Some(txn.writer().committed().clone());
         txn.writer_mut().set_dedup_row(self.key, Some(&self.row))
     }
 
@@ -409,7 +418,7 @@ impl DedupRun {
         let own = self.row.own.clone();
         let row = DedupRow { stage, documents, input, notes, own };
         txn.writer_mut().set_dedup_row(self.key, Some(&row))?;
-        self.row = row;
+        (self.row, self.last) = (row, Some(txn.writer().committed().clone()));
         Ok(())
     }
 

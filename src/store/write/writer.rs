@@ -18,10 +18,27 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 type WriteTable<'t, K> = redb::Table<'t, K, &'static [u8]>;
 /// The view that a write transaction reads.
 pub(crate) type WriteView<'v, 't> = View<'v, WriteTable<'t, u64>, WriteTable<'t, u32>>;
+
+/// Whether a transaction was committed. Clones tell it of the same transaction, and outlive it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Committed(Arc<AtomicBool>);
+
+impl Committed {
+    /// Whether the commit has succeeded.
+    pub(crate) fn is_so(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Whether both are of one transaction.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
 
 /// The one write transaction of an index. Dropping it undoes everything.
 ///
@@ -61,6 +78,8 @@ pub(crate) struct Writer {
     now: i64,
     /// Set for good when a change fails, because the transaction is then incomplete.
     failed: bool,
+    /// Set when the transaction is committed.
+    committed: Committed,
     /// Declared last, so that it is dropped after the transaction of the storage engine.
     turn: Turn,
 }
@@ -87,6 +106,7 @@ impl Writer {
             keeps_lanes: false,
             now: now(),
             failed: false,
+            committed: Committed::default(),
             turn,
         }
     }
@@ -165,6 +185,11 @@ impl Writer {
     /// The memory that the index has for cached pages, in bytes.
     pub(crate) fn cache_bytes(&self) -> usize {
         self.engine.cache_bytes()
+    }
+
+    /// Tells whether this transaction was committed, also after its end.
+    pub(crate) fn committed(&self) -> &Committed {
+        &self.committed
     }
 
     /// The number of the commit that ends this transaction.
@@ -349,10 +374,13 @@ impl Writer {
         }
         let Some(mut txn) = self.txn.take() else { return Ok(()) };
         if self.changes == 0 {
-            return txn.abort().doing(self.engine.path(), "ending a transaction");
+            txn.abort().doing(self.engine.path(), "ending a transaction")?;
+        } else {
+            txn.set_quick_repair(self.changes >= self.engine.tuning().quick_repair_from);
+            self.engine.publish(txn, std::mem::take(&mut self.state))?;
         }
-        txn.set_quick_repair(self.changes >= self.engine.tuning().quick_repair_from);
-        self.engine.publish(txn, std::mem::take(&mut self.state))
+        self.committed.0.store(true, Ordering::Release);
+        Ok(())
     }
 }
 
