@@ -44,6 +44,20 @@ impl Random {
     }
 }
 
+/// Runs a test for some seeds, or for those that the environment names, and prints each:
+/// `TWINDEX_SEEDS=100..900 cargo test --test integration -- mixed`.
+#[expect(clippy::print_stderr, reason = "the output of a test that fails tells the seed")]
+pub fn for_each_seed(usual: std::ops::Range<u64>, test: impl Fn(u64) -> twindex::Result<()>) {
+    let named = std::env::var("TWINDEX_SEEDS").ok().and_then(|seeds| {
+        let (first, end) = seeds.split_once("..")?;
+        Some(first.parse().ok()?..end.parse().ok()?)
+    });
+    for seed in named.unwrap_or(usual) {
+        eprintln!("seed {seed}");
+        test(seed).expect("no error");
+    }
+}
+
 /// A text of `words` words. Texts of one family differ in a few words, so they are similar to each
 /// other and to no text of another family.
 pub fn text(family: u64, variant: u64, words: usize) -> String {
