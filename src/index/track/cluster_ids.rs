@@ -219,7 +219,7 @@ impl Joins {
         for (group, id) in groups.iter().zip(ids) {
             let id = match id {
                 None if group.is_alone() => None,
-                None => Some(rows.new_cluster()),
+                None => Some(rows.new_cluster()?),
                 id => id,
             };
             events.extend(group.event(id));

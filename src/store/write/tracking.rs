@@ -94,10 +94,12 @@ impl<'t> ClusterRows<'t> {
     }
 
     /// A cluster id that was never used.
-    pub(crate) fn new_cluster(&mut self) -> u64 {
+    pub(crate) fn new_cluster(&mut self) -> Result<u64> {
         let cluster = self.next_cluster;
-        self.next_cluster += 1;
-        cluster
+        self.next_cluster = cluster.checked_add(1).ok_or_else(|| {
+            damaged(self.path, Table::Meta, CLUSTERS_ROW, "its next cluster is the last number")
+        })?;
+        Ok(cluster)
     }
 
     /// Puts documents that have no rows in clusters, or in none, and notes the changes.
@@ -383,5 +385,25 @@ impl Writer {
             None => meta.remove(CLUSTERS_ROW).doing(path, ACTION)?,
         };
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::sim::testing::filled;
+
+    #[test]
+    fn cluster_ids_that_are_used_up_are_an_error() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engine = filled(&folder, 5);
+        let mut writer = engine.write().expect("begun");
+        writer.begin_tracking().expect("begun");
+        let given = writer.track(0, |_, rows| {
+            rows.next_cluster = u64::MAX - 1;
+            assert_eq!(rows.new_cluster().expect("the last one"), u64::MAX - 1);
+            rows.new_cluster()
+        });
+        assert!(matches!(given, Err(Error::Damaged { .. })), "{given:?}");
     }
 }
