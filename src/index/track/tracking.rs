@@ -62,12 +62,7 @@ impl Index {
                 txn.commit()?;
             }
             let snapshot = self.snapshot()?;
-            let mut count = 0;
-            for cluster in snapshot.tracked_clusters()?.iter() {
-                cluster?;
-                count += 1;
-            }
-            Ok(count)
+            snapshot.tracked_clusters()?.reader.count()
         })
     }
 

@@ -5,7 +5,7 @@ use crate::store::bytes::clusters::{ChangeRow, ClusterRow, Tracking};
 use crate::store::bytes::schema::{CLUSTER_CHANGES, CLUSTERS, DocNo, MEMBERS, Table};
 use crate::store::read::reader::Reader;
 use crate::store::storage_error::{Doing, damaged};
-use redb::ReadOnlyTable;
+use redb::{ReadOnlyTable, ReadableTable};
 use std::path::PathBuf;
 
 const ACTION: &str = "reading the clusters";
@@ -52,6 +52,18 @@ impl ClusterReader {
         let members = self.members.range((cluster, 0)..=(cluster, u32::MAX));
         let members = members.doing(&self.path, ACTION)?;
         members.map(|row| Ok(DocNo(row.doing(&self.path, ACTION)?.0.value().1))).collect()
+    }
+
+    /// The number of clusters of two or more documents.
+    pub(crate) fn count(&self) -> Result<u64> {
+        let (mut count, mut last, mut members) = (0, 0, 0);
+        for row in self.members.iter().doing(&self.path, ACTION)? {
+            let (cluster, _) = row.doing(&self.path, ACTION)?.0.value();
+            members = if cluster == last { members + 1 } else { 1 };
+            last = cluster;
+            count += u64::from(members == 2);
+        }
+        Ok(count)
     }
 
     /// The first cluster with this id or a later one.
