@@ -2,7 +2,7 @@
 //! clusters that have lost documents.
 
 use crate::error::Result;
-use crate::index::ask::search::{SearchPlan, buckets};
+use crate::index::ask::search::SearchPlan;
 use crate::index::ask::verify::Margins;
 use crate::index::group::buckets::Buckets;
 use crate::index::track::cluster_ids::{ClusterEvent, Joins, NewDocs};
@@ -11,8 +11,8 @@ use crate::index::track::meeting::{Meeting, SharedBuckets};
 use crate::lsh::{WordRange, word};
 use crate::sketch::Sketcher;
 use crate::store::{
-    BandNo, Bucket, ChunkTable, ClusterRows, DocNo, DocTable, LanesInOrder, RecentLanes, Untracked,
-    View, Watch, Writer, parallel, sort_spread,
+    BandNo, ChunkTable, ClusterRows, DocNo, DocTable, LanesInOrder, RecentLanes, Untracked, View,
+    Watch, Writer, parallel, sort_spread,
 };
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -131,17 +131,21 @@ impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
         let SearchPlan { plan, probe, .. } = self.search_plan;
         for &cluster in shrunk {
             let members = rows.members(cluster)?;
-            let mut found = Vec::with_capacity(members.len());
-            let read = |doc, lanes: &[u8]| found.push((doc, buckets(lanes, plan, probe)));
+            let mut docs = Vec::with_capacity(members.len());
+            // For each document, the first words of its buckets.
+            let mut words: Vec<u64> = Vec::with_capacity(members.len() * probe.bands());
+            let read = |doc, lanes: &[u8]| {
+                let word = |band| word(lanes, band, plan.depth());
+                docs.push(doc);
+                words.extend((0..probe.bands()).map(|band| probe.bucket(word(band), plan).first));
+            };
             self.view.for_each_signature_of(&members, |_| true, read)?;
             for band in 0..probe.bands() {
-                let word = |(doc, buckets): &(DocNo, Vec<Bucket>)| {
-                    buckets.get(band).map(|bucket| (bucket.words.first, *doc))
-                };
-                let mut words: Vec<(u64, DocNo)> = found.iter().filter_map(word).collect();
-                words.sort_unstable();
+                let of_band = words.iter().skip(band).step_by(probe.bands()).copied();
+                let mut of_band: Vec<(u64, DocNo)> = of_band.zip(docs.iter().copied()).collect();
+                of_band.sort_unstable();
                 let mut shared = SharedBuckets::default();
-                for equal in words.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1) {
+                for equal in of_band.chunk_by(|a, b| a.0 == b.0).filter(|equal| equal.len() > 1) {
                     shared.push(equal.iter().map(|(_, doc)| *doc));
                 }
                 self.meeting.meet(&[shared], |_| true, rows, self.watch)?;
