@@ -34,75 +34,111 @@ pub(crate) fn update_clusters(
 ) -> Result<Vec<ClusterEvent>> {
     let mut events = Vec::new();
     loop {
-        let Untracked { shrunk, new } = writer.untracked()?;
-        if shrunk.is_empty() && new.0 >= new.1 {
+        let untracked = writer.untracked()?;
+        if untracked.is_empty() {
             return Ok(events);
         }
-        let settings = *writer.engine().settings();
-        let verifies = settings.store_text;
-        let search_plan = SearchPlan::new(&settings, margins, settings.threshold, verifies);
-        // The walk through all buckets costs less than the lookup of many one by one.
-        let count = new.1 - new.0;
-        let one_by_one = count > TOGETHER || !writer.are_latest(&(new.0..new.1));
-        let walks = one_by_one && 2 * count > writer.len();
-        let end = if walks { new.1 } else { new.1.min(new.0 + TOGETHER) };
-        let numbers = new.0..end;
-        let found = writer.track(end, |view, rows| {
-            let criteria = Criteria {
-                least: search_plan.least,
-                sketcher: verifies.then_some(sketcher),
-                threshold: settings.threshold.get(),
-            };
-            let new = number(numbers.start)..number(numbers.end);
-            let mut joins = Joins::new(new_docs(view, new.clone())?);
-            for &cluster in &shrunk {
-                let members = rows.members(cluster)?;
-                members.iter().for_each(|doc| joins.loosen(*doc, cluster));
-            }
-            let mut recent = view.state.recent_lanes.clone();
-            // A large commit has more new documents than are kept. The latest come last.
-            let keeps = recent.is_before(numbers.start);
-            let lanes = match recent.all_of(numbers.clone()) {
-                Some(lanes) => lanes,
-                None if numbers.end - numbers.start <= TOGETHER => {
-                    if !keeps {
-                        recent = RecentLanes::default();
-                    }
-                    let read = view.lanes_of(new)?.into_iter();
-                    let keep = |(numbers, lanes)| {
-                        recent.push(numbers, Arc::clone(&lanes));
-                        lanes
-                    };
-                    read.map(keep).collect()
-                }
-                None => Vec::new(),
-            };
-            let meeting = Meeting::new(view, criteria, joins, &recent);
-            let mut update = Update { view, search_plan, meeting, watch };
-            update.rejoin(&shrunk, rows)?;
-            if walks {
-                update.walk(&numbers, rows)?;
-            } else {
-                update.look_up(&numbers, &lanes, rows)?;
-            }
-            Ok((update.meeting.into_joins().write(rows, &shrunk)?, keeps.then_some(recent)))
-        })?;
-        if let Some((found, recent)) = found {
-            events.extend(found);
-            if let Some(recent) = recent {
-                writer.keep_lanes(recent);
-            }
+        events.extend(update_some(writer, &untracked, sketcher, margins, watch)?);
+    }
+}
+
+/// Tracks what is left of the clusters that have lost documents, and the first new documents: all,
+/// unless they are many.
+fn update_some(
+    writer: &mut Writer,
+    Untracked { shrunk, new }: &Untracked,
+    sketcher: &Sketcher,
+    margins: &Margins,
+    watch: &mut Watch<'_>,
+) -> Result<Vec<ClusterEvent>> {
+    let settings = *writer.engine().settings();
+    let verifies = settings.store_text;
+    let search_plan = SearchPlan::new(&settings, margins, settings.threshold, verifies);
+    let criteria = Criteria {
+        least: search_plan.least,
+        sketcher: verifies.then_some(sketcher),
+        threshold: settings.threshold.get(),
+    };
+    let walks = walks_through_all(writer, new);
+    let end = if walks { new.end } else { new.end.min(new.start + TOGETHER) };
+    let new = new.start..end;
+    let found = writer.track(end, |view, rows| {
+        let mut joins = Joins::new(new_docs(view, &new)?);
+        for &cluster in shrunk {
+            let members = rows.members(cluster)?;
+            members.iter().for_each(|doc| joins.loosen(*doc, cluster));
         }
+        let Lanes { of_new, recent, are_latest } = Lanes::read(view, &new)?;
+        let meeting = Meeting::new(view, criteria, joins, &recent);
+        let mut update = Update { view, search_plan, meeting, watch };
+        update.rejoin(shrunk, rows)?;
+        if walks {
+            update.walk(&new, rows)?;
+        } else {
+            update.look_up(&new, &of_new, rows)?;
+        }
+        let events = update.meeting.into_joins().write(rows, shrunk)?;
+        Ok((events, are_latest.then_some(recent)))
+    })?;
+    let Some((events, recent)) = found else { return Ok(Vec::new()) };
+    if let Some(recent) = recent {
+        writer.keep_lanes(recent);
+    }
+    Ok(events)
+}
+
+/// Whether the similar documents of these new ones are found by a walk through all buckets. That
+/// costs less than the lookup of many one by one.
+fn walks_through_all(writer: &Writer, new: &Range<u64>) -> bool {
+    let count = new.end - new.start;
+    let one_by_one = count > TOGETHER || !writer.are_latest(new);
+    one_by_one && 2 * count > writer.len()
+}
+
+/// The lanes that an update has in memory.
+struct Lanes {
+    /// Those of all new documents, perhaps with others; none if they are too many.
+    of_new: Vec<Arc<LanesInOrder>>,
+    /// Those of the documents that are most likely to be compared.
+    recent: RecentLanes,
+    /// Whether `recent` is to be kept for the next update. Otherwise later documents are kept
+    /// already: a large commit has more new documents than there is room for.
+    are_latest: bool,
+}
+
+impl Lanes {
+    /// Takes the lanes of these new documents from memory, or reads them.
+    fn read<P, D>(view: &View<'_, P, D>, new: &Range<u64>) -> Result<Self>
+    where
+        P: ChunkTable + Sync,
+        D: DocTable + Sync,
+    {
+        let kept = view.state.recent_lanes.clone();
+        let are_latest = kept.is_before(new.start);
+        if let Some(of_new) = kept.all_of(new.clone()) {
+            return Ok(Self { of_new, recent: kept, are_latest });
+        }
+        if new.end - new.start > TOGETHER {
+            return Ok(Self { of_new: Vec::new(), recent: kept, are_latest });
+        }
+        let mut recent = if are_latest { kept } else { RecentLanes::default() };
+        let mut of_new = Vec::new();
+        for (numbers, lanes) in view.lanes_of(table_numbers(new))? {
+            recent.push(numbers, Arc::clone(&lanes));
+            of_new.push(lanes);
+        }
+        Ok(Self { of_new, recent, are_latest })
     }
 }
 
 /// The new documents with these numbers.
 fn new_docs<P: ChunkTable, D: DocTable>(
     view: &View<'_, P, D>,
-    numbers: Range<u32>,
+    new: &Range<u64>,
 ) -> Result<NewDocs> {
     /// The numbers for each document of the index from which on few of them have one.
     const SPARSE: u64 = 4;
+    let numbers = table_numbers(new);
     let (count, documents) = (numbers.len() as u64, view.state.counters.documents);
     if count > TOGETHER.max(SPARSE * documents) {
         Ok(NewDocs::Listed(view.numbers_among(numbers)?))
@@ -111,9 +147,10 @@ fn new_docs<P: ChunkTable, D: DocTable>(
     }
 }
 
-/// A document number as the tables have it.
-fn number(number: u64) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
+/// Document numbers as the tables have them.
+fn table_numbers(numbers: &Range<u64>) -> Range<u32> {
+    let number = |number| u32::try_from(number).unwrap_or(u32::MAX);
+    number(numbers.start)..number(numbers.end)
 }
 
 /// An update: what it reads, and what it has found.

@@ -13,7 +13,7 @@ use crate::store::storage_error::{Doing, damaged};
 use crate::store::write::writer::{WriteView, Writer};
 use redb::{ReadableTable, WriteTransaction};
 use std::collections::BTreeSet;
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 use std::path::Path;
 
 const ACTION: &str = "tracking clusters";
@@ -194,14 +194,13 @@ where
 pub(crate) struct Untracked {
     /// The clusters that have lost documents.
     pub(crate) shrunk: BTreeSet<u64>,
-    /// The number of the first document that is not in its cluster yet, and the number after the
-    /// last.
-    pub(crate) new: (u64, u64),
+    /// The numbers of the documents that are not in their clusters yet.
+    pub(crate) new: Range<u64>,
 }
 
 impl Untracked {
     pub(crate) fn is_empty(&self) -> bool {
-        self.shrunk.is_empty() && self.new.0 >= self.new.1
+        self.shrunk.is_empty() && self.new.is_empty()
     }
 }
 
@@ -280,7 +279,8 @@ impl Writer {
         self.settle();
         self.remove_rows()?;
         let Some(tracking) = self.state().tracking else { return Ok(Untracked::default()) };
-        let new = (tracking.upto, self.next_number());
+        let next = self.next_number();
+        let new = tracking.upto..next;
         let shrunk = match tracking.upto {
             0 => self.all_clusters()?,
             _ => self.shrunk.clone(),
