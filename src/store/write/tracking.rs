@@ -280,7 +280,8 @@ impl Writer {
         self.remove_rows()?;
         let Some(tracking) = self.state().tracking else { return Ok(Untracked::default()) };
         let next = self.next_number();
-        let new = tracking.upto..next;
+        // A crafted file may be tracked beyond its last document, which `check` reports.
+        let new = tracking.upto.min(next)..next;
         let shrunk = match tracking.upto {
             0 => self.all_clusters()?,
             _ => self.shrunk.clone(),
@@ -405,5 +406,17 @@ mod tests {
             rows.new_cluster()
         });
         assert!(matches!(given, Err(Error::Damaged { .. })), "{given:?}");
+    }
+
+    #[test]
+    fn clusters_that_are_tracked_beyond_the_last_document_have_no_new_ones() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let engine = filled(&folder, 5);
+        let mut writer = engine.write().expect("begun");
+        writer.begin_tracking().expect("begun");
+        assert_eq!(writer.untracked().expect("read").new, 0..5);
+        writer.track(1000, |_, _| Ok(())).expect("tracked");
+        writer.shrunk.insert(1);
+        assert_eq!(writer.untracked().expect("read").new, 5..5);
     }
 }
