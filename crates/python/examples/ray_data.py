@@ -75,10 +75,11 @@ class Compared:
 
     def travellers(self, pairs: pa.Table) -> pa.Table:
         made = kernel.travellers(pairs.column("blob").to_pylist(), self.lookup)
-        return pa.Table.from_batches(made)
+        return pa.Table.from_batches(made, kernel.TRAVELLERS)
 
     def similar(self, arrived: pa.Table) -> pa.Table:
-        return pa.Table.from_batches(kernel.similar(arrived, self.lookup, SETTINGS))
+        found = kernel.similar(arrived, self.lookup, SETTINGS)
+        return pa.Table.from_batches(found, kernel.SIMILAR)
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from twindex import kernel
 from twindex.kernel import buckets
 from twindex.kernel.columns import Docs, numbers
 from twindex.kernel.meetings import CROWD, PAIRS, SQUARE
-from twindex.kernel.numbering import first_of
+from twindex.kernel.numbering import PART_BITS, first_of
 from twindex.kernel.planes import pack, unpack, unpack_all
 
 NONE = np.zeros(0, np.int64)
@@ -374,11 +374,32 @@ def test_a_few_megabytes_of_texts_are_looked_up_at_once(monkeypatch: pytest.Monk
 
     whole, all_texts = found()
     assert len(whole) > 1000 and all_texts > 200_000
+    monkeypatch.setattr("twindex.kernel.pairs._FIRST_TEXTS", 2)
     monkeypatch.setattr("twindex.kernel.pairs._TEXTS", 2)
     monkeypatch.setattr("twindex.kernel.pairs._TEXT_BYTES", 10_000)
     in_parts, most = found()
     assert in_parts == whole
     assert most < 10_000 + 2 * max(map(len, texts))
+
+
+@pytest.mark.parametrize("length", [100, 2_000, 9_000])
+def test_texts_that_go_to_several_parts_are_looked_up_about_once(
+    monkeypatch: pytest.MonkeyPatch, length: int
+) -> None:
+    monkeypatch.setattr("twindex.kernel.pairs._TEXT_BYTES", 100_000)
+    looked_up = 0
+
+    def lookup(docs: Docs) -> pa.Table:
+        nonlocal looked_up
+        looked_up += len(docs)
+        texts = pa.array(["x" * length] * len(docs), pa.string())
+        return pa.table({"signature": pa.array([b"\0" * 8] * len(docs)), "text": texts})
+
+    docs, parts = np.repeat(np.arange(1000), 3), np.tile(np.arange(3), 1000)
+    others = (first_of(1) + (parts << PART_BITS)).astype(np.uint64)
+    sent = list(kernel.travellers([pack(docs.astype(np.uint64), others)], lookup))
+    assert sum(batch.num_rows for batch in sent) == 3000
+    assert looked_up < 1500
 
 
 def test_large_products_travel_as_squares() -> None:

@@ -7,6 +7,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 import twindex
 from twindex import _twindex
@@ -32,9 +33,11 @@ TRAVELLERS = pa.schema(
 _TRAVELLERS, _OTHERS = 10_000, 4096
 """The travellers of a batch, and the documents that one is compared with, at most."""
 
-_TEXT_BYTES, _TEXTS = 64 << 20, 500
-"""The bytes of the texts of a batch, unless a single text has more, and how many texts are looked
-up at once: how long they are is known only then."""
+_TEXT_BYTES = 64 << 20
+"""The bytes of the texts of a batch, unless a single text has more."""
+
+_FIRST_TEXTS, _TEXTS = 16, 100
+"""How many texts are looked up at first, and at once: how long they are is known only then."""
 
 SIMILAR = pa.schema(
     [
@@ -46,6 +49,38 @@ SIMILAR = pa.schema(
     ]
 )
 """Pairs of similar documents, the first before the second, with the interval of the similarity."""
+
+
+class _Sketches:
+    """Looks sketches up: of all documents that are asked for, or of as many as have about
+    `_TEXT_BYTES` of texts."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup, self._at_once = lookup, _FIRST_TEXTS
+
+    def first_of(self, docs: Docs, times: NDArray[np.int64]) -> pa.Table:
+        """The sketches of the first of some documents, whose texts are sent so many times."""
+        found: list[pa.Table] = []
+        at, size = 0, 0
+        while at < len(docs) and size < _TEXT_BYTES:
+            asked = docs[at : at + self._at_once]
+            table = self._lookup(asked)
+            if len(table) != len(asked):
+                raise ValueError(
+                    f"lookup gave {len(table)} sketches for {len(asked)} documents: it must give "
+                    "one for each, in their order"
+                )
+            found.append(table)
+            at += len(table)
+            if "text" not in table.column_names:
+                self._at_once = len(docs)
+                continue
+            lengths = numbers(pc.binary_length(table.column("text")))
+            size += int((lengths * times[at - len(table) : at]).sum())
+            # As many as fit if they are as long as those before: here, or into the next batch.
+            room = _TEXT_BYTES - size if size < _TEXT_BYTES else _TEXT_BYTES
+            self._at_once = min(_TEXTS, max(1, room * at // max(1, size)))
+        return pa.concat_tables(found)
 
 
 def travellers(blobs: Iterable[bytes], lookup: Lookup) -> Iterator[pa.RecordBatch]:
@@ -63,11 +98,11 @@ def travellers(blobs: Iterable[bytes], lookup: Lookup) -> Iterator[pa.RecordBatc
     starts = np.flatnonzero(since % _OTHERS == 0)
     ends = np.append(starts[1:], len(a))
     places = (b - first_of_part(parts)).astype(np.int32)
-    at = 0
+    sketches, at = _Sketches(lookup), 0
     while at < len(starts):
         firsts = starts[at : at + _TRAVELLERS]
-        docs, of_docs = np.unique(a[firsts], return_inverse=True)
-        found = _looked_up(docs, lookup)
+        docs, of_docs, times = np.unique(a[firsts], return_inverse=True, return_counts=True)
+        found = sketches.first_of(docs, times)
         firsts = firsts[: np.searchsorted(of_docs, len(found))]
         of_docs = of_docs[: len(firsts)]
         signatures = rows_of(found.column("signature").combine_chunks())
@@ -99,36 +134,14 @@ def similar(
     a_places = np.repeat(np.arange(len(others)), numbers(others.value_lengths()))
     b = part[a_places] + numbers(others.flatten())
     docs, b_places = np.unique(b, return_inverse=True)
-    at = 0
+    sketches, once, at = _Sketches(lookup), np.ones_like(docs), 0
     while at < len(docs):
-        here = _looked_up(docs[at:], lookup)
+        here = sketches.first_of(docs[at:], once[at:])
         places = b_places - at
         with_these = (0 <= places) & (places < len(here))
         pairs = (a_places[with_these], places[with_these])
         yield _similar_pairs(arrived, here, docs[at:], pairs, settings, confidence)
         at += len(here)
-
-
-def _looked_up(docs: Docs, lookup: Lookup) -> pa.Table:
-    """The sketches of the first of some documents: of all, or of as many as have about
-    `_TEXT_BYTES` of texts."""
-    found: list[pa.Table] = []
-    at, size, count = 0, 0, _TEXTS
-    while at < len(docs) and size < _TEXT_BYTES:
-        asked = docs[at : at + count]
-        table = lookup(asked)
-        if len(table) != len(asked):
-            raise ValueError(
-                f"lookup gave {len(table)} sketches for {len(asked)} documents: it must give one "
-                "for each, in their order"
-            )
-        found.append(table)
-        at += len(table)
-        if "text" in table.column_names:
-            size += table.column("text").nbytes
-        else:
-            count = len(docs)
-    return pa.concat_tables(found)
 
 
 def _similar_pairs(
