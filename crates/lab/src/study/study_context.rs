@@ -24,7 +24,8 @@ impl<'w> StudyContext<'w> {
         StudyContext { seed, tell: &|_, _| Ok(()) }
     }
 
-    /// The seed of one of several runs. Seeds that differ in any bit have no run in common.
+    /// The seed of one of several runs. Two seeds have a run in common only if their hashes agree
+    /// in the upper 32 bits.
     pub(crate) fn seed_of(&self, run: u32) -> u64 {
         fmix64(fmix64(self.seed) ^ u64::from(run))
     }
@@ -39,8 +40,9 @@ impl<'w> StudyContext<'w> {
     }
 
     /// The results of a function for all numbers below `count`, in their order, computed on all
-    /// threads. One of them takes some `steps` steps. Every [`BATCH`] steps the context is told that
-    /// work is going on, so that a run of any size can be ended.
+    /// threads. One of them takes some `steps` steps. Every [`BATCH`] steps, or as soon as each
+    /// thread has computed one, the context is told that work is going on, so that a run of any
+    /// size can be ended.
     ///
     /// # Errors
     ///
@@ -53,7 +55,7 @@ impl<'w> StudyContext<'w> {
         steps: u64,
         one: impl Fn(u64) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
-        let batch = (BATCH / steps.max(1)).max(1);
+        let batch = (BATCH / steps.max(1)).max(rayon::current_num_threads() as u64);
         let mut all = Vec::new();
         for from in (0..u64::from(count)).step_by(batch as usize) {
             self.at(done, total)?;

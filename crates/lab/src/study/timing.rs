@@ -32,8 +32,8 @@ impl PartTimes {
     }
 }
 
-/// The quartile with this number, from 0 to 4, of ascending numbers. If it lies between two of them,
-/// as the median of an even number does, it is in their middle.
+/// The quartile with this number, from 0 to 4, of ascending numbers. If it lies between two of
+/// them, as the median of an even number does, it is in their middle.
 pub(super) fn quartile(ascending: &[f64], quarters: usize) -> f64 {
     let Some(last) = ascending.len().checked_sub(1) else { return f64::NAN };
     let from_below = (ascending.len() * quarters / 4).min(last);

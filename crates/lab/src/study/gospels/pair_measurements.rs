@@ -175,8 +175,8 @@ fn rum(
         .collect())
 }
 
-/// Measures a pair of texts with given shingles. Between the methods and their runs, `go_on` may end
-/// it.
+/// Measures a pair of texts with given shingles. Between the methods and their runs, `go_on` may
+/// end it.
 pub(super) fn measure(
     settings: &GospelsSettings,
     texts: (&str, &str),

@@ -60,8 +60,9 @@ fn coordinated_error(elements: usize, kept: f64) -> f64 {
     (SIMILARITY * (1.0 - SIMILARITY) / kept * (union - kept) / (union - 1.0)).max(0.0).sqrt()
 }
 
-/// The root mean square error of the runs of a sampling of the large sets.
-fn drawn_error(sampling: &Sampling, seed: u64) -> f64 {
+/// The root mean square error of the runs of a sampling of the large sets. Between two runs, `go_on`
+/// may end it.
+fn drawn_error(sampling: &Sampling, seed: u64, go_on: &dyn Fn() -> Result<()>) -> Result<f64> {
     let own = MANY - shared(MANY);
     // Coordinated samples keep elements by their hashes, so these are hashes.
     let set = |from: usize| -> Vec<u64> {
@@ -69,10 +70,10 @@ fn drawn_error(sampling: &Sampling, seed: u64) -> f64 {
         set.sort_unstable();
         set
     };
-    let sampled = sampling.similarity(&set(0), &set(own), seed);
+    let sampled = sampling.watched(&set(0), &set(own), seed, go_on)?;
     let runs = f64::from(sampled.runs);
     let variance = sampled.spread.map_or(0.0, |spread| spread * spread * (runs - 1.0) / runs);
-    ((sampled.mean - SIMILARITY).powi(2) + variance).sqrt()
+    Ok(((sampled.mean - SIMILARITY).powi(2) + variance).sqrt())
 }
 
 /// One size of the samples.
@@ -92,16 +93,16 @@ pub(super) fn run(
     let seed = context.seed;
     let runs = (settings.runs / 4).max(50);
     let mut sizes = Vec::new();
+    let go_on = || context.at(2, 3);
     for share in SHARES {
-        context.at(2, 3)?;
         let drawn = (share * MANY as f64).round() as usize;
         let few = (share * FEW as f64).round() as usize;
         sizes.push(SampleSize {
             elements: 2.0 * drawn as f64,
             share,
             exact: independent_error(FEW, few),
-            independent: drawn_error(&Sampling::independent(drawn, drawn, runs)?, seed),
-            coordinated: drawn_error(&Sampling::coordinated(share, runs)?, seed),
+            independent: drawn_error(&Sampling::independent(drawn, drawn, runs)?, seed, &go_on)?,
+            coordinated: drawn_error(&Sampling::coordinated(share, runs)?, seed, &go_on)?,
         });
     }
     let part = TheoryPart { panel: panel(&sizes), findings: findings(&sizes, runs) };
