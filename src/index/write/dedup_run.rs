@@ -248,8 +248,9 @@ impl DedupRun {
         // A copy of the file may be older than what the run has committed.
         let is_older = self.row.own.end() > writer.next_number();
         if self.last.as_ref().is_some_and(is_lost) || is_older {
-            let expected = "one after their commit, or the run resumed if there was none";
-            return refused("without the last documents of the run".to_owned(), expected);
+            let expected = "one after the commit of all that the run has written, or the run \
+                            resumed if there was none";
+            return refused("after one of the run that was not committed".to_owned(), expected);
         }
         Ok(())
     }
@@ -308,7 +309,7 @@ impl DedupRun {
     /// # Errors
     ///
     /// [`Error::InvalidSetting`] for an insertion that compares nothing, that is of another index
-    /// than the run, or whose transaction lacks documents that the run has inserted;
+    /// than the run, or whose transaction comes after one of the run that was not committed;
     /// [`Error::InputDiffers`] if the documents differ from those judged before the interruption,
     /// or if a run that has judged its whole input receives more; those of
     /// [`Insertion::documents`].
@@ -378,8 +379,8 @@ impl DedupRun {
     ///
     /// # Errors
     ///
-    /// - [`Error::InvalidSetting`] if the transaction is of another index than the run, or lacks
-    ///   documents that the run has inserted. Nothing is stored then.
+    /// - [`Error::InvalidSetting`] if the transaction is of another index than the run, or comes
+    ///   after one of the run that was not committed. Nothing is stored then.
     /// - [`Error::Io`] or [`Error::Storage`] if writing fails. The transaction cannot be committed
     ///   then.
     pub fn save(&mut self, txn: &mut WriteTxn, notes: [u64; 10]) -> Result<()> {
@@ -426,8 +427,8 @@ impl DedupRun {
     ///
     /// # Errors
     ///
-    /// - [`Error::InvalidSetting`] if the transaction is of another index than the run, or lacks
-    ///   documents that the run has inserted. Nothing is deleted then.
+    /// - [`Error::InvalidSetting`] if the transaction is of another index than the run, or comes
+    ///   after one of the run that was not committed. Nothing is deleted then.
     /// - [`Error::Damaged`], [`Error::Io`] or [`Error::Storage`] if reading or writing fails.
     pub fn finish(self, txn: &mut WriteTxn) -> Result<()> {
         self.check_index(txn)?;

@@ -56,7 +56,7 @@ impl ClusterReader {
 
     /// The number of clusters of two or more documents.
     pub(crate) fn count(&self) -> Result<u64> {
-        let (mut count, mut last, mut members) = (0, 0, 0);
+        let (mut count, mut last, mut members) = (0_u64, 0_u64, 0_u64);
         for row in self.members.iter().doing(&self.path, ACTION)? {
             let (cluster, _) = row.doing(&self.path, ACTION)?.0.value();
             members = if cluster == last { members + 1 } else { 1 };
