@@ -302,7 +302,7 @@ fn step(
         }
         12 => drop(txn.update_clusters()?),
         _ => {
-            // Work that is stopped leaves a transaction that goes on, or cannot be committed.
+            // A merge that is stopped leaves a part of the documents, and the transaction goes on.
             let source = other.index().snapshot()?;
             let mut left = random.below(3);
             let stopped = txn.merge(&source, OnConflict::Skip).watch(|_| {

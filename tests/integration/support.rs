@@ -48,9 +48,12 @@ impl Random {
 /// `TWINDEX_SEEDS=100..900 cargo test --test integration -- mixed`.
 #[expect(clippy::print_stderr, reason = "the output of a test that fails tells the seed")]
 pub fn for_each_seed(usual: std::ops::Range<u64>, test: impl Fn(u64) -> twindex::Result<()>) {
-    let named = std::env::var("TWINDEX_SEEDS").ok().and_then(|seeds| {
-        let (first, end) = seeds.split_once("..")?;
-        Some(first.parse().ok()?..end.parse().ok()?)
+    let named = std::env::var("TWINDEX_SEEDS").ok().map(|seeds| {
+        let (first, end) = seeds.split_once("..").expect("TWINDEX_SEEDS is FIRST..END");
+        let seed = |text: &str| text.parse().expect("a number in TWINDEX_SEEDS");
+        let (first, end) = (seed(first), seed(end));
+        assert!(first < end, "TWINDEX_SEEDS names no seed");
+        first..end
     });
     for seed in named.unwrap_or(usual) {
         eprintln!("seed {seed}");
