@@ -24,8 +24,8 @@ impl ColumnFormat {
         }
     }
 
-    /// The format of what is kept of an input. An Arrow file may be a stream by any name: so Hugging
-    /// Face stores it, and reads nothing else.
+    /// The format of what is kept of an input. An Arrow file may be a stream by any name: so
+    /// Hugging Face stores it, and reads nothing else.
     pub fn as_input(self, is_stream: bool) -> Self {
         match self {
             Self::Arrow if is_stream => Self::ArrowStream,

@@ -7,7 +7,7 @@ use super::global_options::GlobalOptions;
 use crate::terminal::color::ColorMode;
 use crate::terminal::messages::{message, name_program};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command, Parser};
+use clap::{Arg, Command, Parser, ValueHint};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process;
@@ -25,10 +25,12 @@ pub fn parse<A: Parser>(args: &[OsString], near_misses: &[(&str, &str)]) -> A {
 }
 
 /// Takes a negative number behind an option as its value, so that the error is about the number
-/// and not about an option `-1`.
+/// and not about an option `-1`. No path is taken for a number.
 fn with_negative_numbers(command: Command) -> Command {
-    let takes_value =
-        |arg: &Arg| !arg.is_positional() && arg.get_action().takes_values() && !is_optional(arg);
+    let takes_value = |arg: &Arg| {
+        let is_option = !arg.is_positional() && arg.get_action().takes_values();
+        is_option && !is_optional(arg) && arg.get_value_hint() != ValueHint::AnyPath
+    };
     command
         .mut_args(|arg| if takes_value(&arg) { arg.allow_negative_numbers(true) } else { arg })
         .mut_subcommands(with_negative_numbers)

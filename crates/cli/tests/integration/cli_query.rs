@@ -22,6 +22,7 @@ fn a_negative_number_is_told_as_a_number() {
     for (words, cause) in [
         ("query i.twx --id a --threshold -0.5", "threshold -0.5: expected a number above 0"),
         ("query i.twx --id a --top -1", "expected a whole number from 1 on"),
+        ("list i.twx -o -0", "a value is required for '--output"),
         ("changes i.twx --since -1", "invalid value '-1' for '--since"),
         ("compact i.twx --threads -1", "invalid value '-1' for '--threads"),
         ("plan --docs -1", "invalid value '-1' for '--docs"),
