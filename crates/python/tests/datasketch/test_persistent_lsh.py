@@ -192,7 +192,7 @@ def test_thresholds_are_as_low_as_the_recall_allows(num_perm: int, path: Path) -
     for threshold, config in [(0.26, {}), (0.18, {"recall": 0.9})]:
         with pytest.raises(ValueError, match="raise the threshold or lower the recall"):
             opened(path, threshold=threshold, num_perm=num_perm, config=config).insert("a", minhash)
-    with opened(path, threshold=0.19, num_perm=num_perm, config={"recall": 0.9}) as lsh:
+    with opened(path, threshold=0.2, num_perm=num_perm, config={"recall": 0.9}) as lsh:
         lsh.insert("a", minhash)
         assert lsh.query(minhash) == ["a"]
 

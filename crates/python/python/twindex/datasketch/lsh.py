@@ -42,7 +42,7 @@ class MinHashLSH:
       `storage_config["recall"]`, 0.99 unless given. So it returns fewer keys that are not similar
       than bands do, and misses fewer that are.
     - `weights` are not used, and `params` cannot be given: the threshold decides. The least one is
-      0.27, or 0.19 with a recall of 0.9, whatever `num_perm` is.
+      0.27, or 0.2 with a recall of 0.9, whatever `num_perm` is.
     - Keys are strings, or any other value that `ast.literal_eval` reads back from its `repr`, such
       as integers, bytes and tuples of them. With `prepickle=True`, they are anything that can be
       pickled.
