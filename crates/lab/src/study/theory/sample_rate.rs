@@ -60,8 +60,8 @@ fn coordinated_error(elements: usize, kept: f64) -> f64 {
     (SIMILARITY * (1.0 - SIMILARITY) / kept * (union - kept) / (union - 1.0)).max(0.0).sqrt()
 }
 
-/// The root mean square error of the runs of a sampling of the large sets. Between two runs, `go_on`
-/// may end it.
+/// The root mean square error of the runs of a sampling of the large sets. Between two runs,
+/// `go_on` may end it.
 fn drawn_error(sampling: &Sampling, seed: u64, go_on: &dyn Fn() -> Result<()>) -> Result<f64> {
     let own = MANY - shared(MANY);
     // Coordinated samples keep elements by their hashes, so these are hashes.
