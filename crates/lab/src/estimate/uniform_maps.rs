@@ -190,7 +190,7 @@ mod tests {
         let many = u32::MAX;
         for values in [1, 2, 4_096] {
             let maps = UniformMaps::new(values).expect("valid");
-            // So many rows of each kind take the least value that all share it.
+            // With this many rows of each kind, both sets have the least value in every map.
             let rows = RowCounts { first: many, both: many, second: many };
             assert!((maps.agreement(rows) - 1.0).abs() < 1e-6, "{values}");
             assert!(maps.common_first(rows) < 1e-6, "{values}");
