@@ -267,7 +267,8 @@ impl IndexOptions {
     ///
     /// - [`Error::AlreadyExists`] if there is a file at the path; [`Error::NotAnIndex`] if there is
     ///   a link to a file that does not exist.
-    /// - [`Error::InvalidSetting`] or [`Error::UnreachableRecall`] for settings that are invalid.
+    /// - [`Error::InvalidSetting`] or [`Error::UnreachableRecall`] for settings that are invalid;
+    ///   the former also for an empty path.
     /// - [`Error::Io`] if the folder is missing, which the message names then, or not writable.
     pub fn create(&self, path: impl AsRef<Path>) -> Result<Index> {
         Engine::create(path.as_ref(), &self.request.resolve()?)?;
@@ -287,6 +288,7 @@ impl IndexOptions {
     ///   version of this library wrote it.
     /// - [`Error::Locked`] if another process has the index open for writing.
     /// - [`Error::SettingMismatch`] if a given setting differs from the stored one.
+    /// - [`Error::InvalidSetting`] for an empty path.
     /// - [`Error::Damaged`] or [`Error::Io`] if the file cannot be read.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Index> {
         let path = path.as_ref();

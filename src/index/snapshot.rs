@@ -45,8 +45,9 @@ impl Snapshot {
         sketcher: Arc<Sketcher>,
         latest_classes: &Arc<LatestClasses>,
     ) -> Self {
-        let (margins, texts) = Default::default();
         let sizes = SetSizes::new(latest_classes);
+        let texts = TextCache::new(TextCache::USUAL_BYTES, reader.engine().settings());
+        let margins = Margins::default();
         Self { reader, sketcher, sizes, margins, texts }
     }
 

@@ -11,7 +11,7 @@ use crate::store::bytes::schema::{
 use crate::store::bytes::settings_row::StoredSettings;
 use crate::store::bytes::time::now;
 use crate::store::engine::Engine;
-use crate::store::file::dangling_link;
+use crate::store::file::{check_named, dangling_link};
 use crate::store::identity::NamedFile;
 use crate::store::leftover;
 use crate::store::settings::Settings;
@@ -70,6 +70,7 @@ impl<'p> NewFile<'p> {
     }
 
     fn begin_with_mode(path: &'p Path, stored: &StoredSettings, mode: u32) -> Result<Self> {
+        check_named(path)?;
         let failed = |source| io_error(path, ACTION, source);
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,

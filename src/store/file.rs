@@ -344,8 +344,18 @@ pub(crate) fn dangling_link(path: &Path) -> Option<Error> {
     })
 }
 
+/// Rejects the empty path: the errors of the system would name no file.
+pub(crate) fn check_named(path: &Path) -> Result<()> {
+    if path.as_os_str().is_empty() {
+        let (setting, got, expected) = ("path", "\"\"".to_owned(), "the name of a file");
+        return Err(Error::InvalidSetting { setting, got, expected });
+    }
+    Ok(())
+}
+
 /// Rejects a path that certainly is not an index, before redb opens it.
 pub(crate) fn check_plausible(path: &Path) -> Result<()> {
+    check_named(path)?;
     let not_an_index =
         |detail: &str| Error::NotAnIndex { path: path.to_owned(), detail: detail.into() };
     match fs::metadata(path) {

@@ -29,6 +29,24 @@ fn a_missing_folder_is_named_and_the_advice_is_to_make_it() {
     Index::create(path).expect("created");
 }
 
+#[test]
+fn an_empty_path_is_said_to_be_none() {
+    let place = Place::new();
+    let index = Index::create(place.index()).expect("created");
+    let refused = [
+        Index::create("").err(),
+        Index::open("").err(),
+        Index::options().open_or_create("").err(),
+        Index::options().open_read_only("").err(),
+        Index::repair("").run().err(),
+        index.snapshot().expect("a snapshot").backup("").run().err(),
+    ];
+    for error in refused.into_iter().map(|error| error.expect("there is no path")) {
+        assert_eq!(error.to_string(), "path \"\": expected the name of a file");
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    }
+}
+
 /// A signature of another number of lanes than those of usual indexes.
 fn of_64_lanes() -> Signature {
     let place = Place::new();

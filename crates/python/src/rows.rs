@@ -232,6 +232,12 @@ pub(crate) fn signature_column(name: &str, array: &ArrayRef) -> PyResult<Signatu
 }
 
 fn arrow_cells(batch: &Batch, names: &Names, kind: Kind) -> PyResult<Cells> {
+    for name in names.id.iter().chain([&names.content]) {
+        if batch.has_several(name) {
+            let all = batch.names();
+            return Err(invalid(format!("several columns {name:?}: there are {all}")));
+        }
+    }
     let array = match batch.column(&names.content) {
         None => batch.array().clone(),
         Some(Some(column)) => column,

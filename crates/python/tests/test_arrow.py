@@ -36,6 +36,17 @@ def test_tables_go_in(place: int, path: Path) -> None:
     assert twindex.dedup(tables()[place])["duplicate_of"] == [None, None, "a"]
 
 
+def test_several_columns_of_one_name_are_refused(path: Path) -> None:
+    for names in (["id", "text", "text"], ["id", "id", "text"], ["id", "text", "more"]):
+        table = pyarrow.table([pyarrow.array(column) for column in (IDS, TEXTS, TEXTS)], names)
+        with twindex.open(path) as index:
+            if "more" in names:
+                assert index.insert_many(table).added == 3
+                continue
+            with pytest.raises(twindex.InvalidInputError, match="several columns"):
+                index.insert_many(table)
+
+
 STRINGS = [
     pyarrow.string(),
     pyarrow.large_string(),

@@ -476,6 +476,23 @@ def test_rows_that_are_no_documents_are_told() -> None:
     assert made.column("empty").to_pylist() == [False, True, True, False]
 
 
+def test_ids_are_strings_or_whole_numbers() -> None:
+    def ids(column: pa.Array) -> list[str | None]:
+        batch = pa.RecordBatch.from_pydict({"id": column, "text": ["one", "two"]})
+        made = kernel.sketch(batch, twindex.Settings(), id="id", text="text")
+        return list(made.column("id").to_pylist())
+
+    for kind in (pa.int8(), pa.uint64()):
+        assert ids(pa.array([7, 8], kind)) == ["7", "8"]
+    assert ids(pa.array([7, 8]).dictionary_encode()) == ["7", "8"]
+    for kind in (pa.string(), pa.large_string(), pa.string_view()):
+        assert ids(pa.array(["a", None]).cast(kind)) == ["a", None]
+    assert ids(pa.nulls(2)) == [None, None]
+    for column in ([1.5, 2.0], [True, False], [b"a", b"b"]):
+        with pytest.raises(ValueError, match="ids of type .*: expected strings or whole numbers"):
+            ids(pa.array(column))
+
+
 def test_wrong_columns_are_refused() -> None:
     with pytest.raises(twindex.InvalidInputError, match="expected uint64"):
         twindex._twindex.greedy(pa.array([1]), pa.array([2]), pa.array([], pa.uint64()))

@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::index::ask::cache::{Cache, Cached};
 use crate::index::ask::prints::Prints;
-use crate::store::{ChunkTable, DocNo, DocTable, View};
-use crate::text::UnitSequence;
+use crate::store::{ChunkTable, DocNo, DocTable, Settings, View};
+use crate::text::{Shingle, UnitSequence};
 use std::sync::Arc;
 
 impl Cached for UnitSequence {
@@ -24,21 +24,19 @@ pub(crate) struct TextCache {
     characters: Cache<DocNo, UnitSequence>,
 }
 
-impl Default for TextCache {
-    fn default() -> Self {
-        /// The usual memory of a cache.
-        const BYTES: usize = 64 << 20;
-        Self::of_bytes(BYTES)
-    }
-}
-
 impl TextCache {
-    /// A cache of this many bytes.
-    pub(crate) fn of_bytes(bytes: usize) -> Self {
+    /// The usual memory of a cache, in bytes.
+    pub(crate) const USUAL_BYTES: usize = 64 << 20;
+
+    /// A cache of this many bytes for the texts of an index.
+    pub(crate) fn new(bytes: usize, settings: &Settings) -> Self {
         const SHARDS: usize = 64;
-        // There is a fingerprint of 8 bytes for some 40 characters, and many texts are compared by
-        // their fingerprints alone.
-        let of_prints = bytes / 4;
+        let of_prints = match settings.shingle {
+            // There is a fingerprint of 8 bytes for some 40 characters, and many texts are compared
+            // by their fingerprints alone.
+            Shingle::Chars(_) => bytes / 4,
+            _ => bytes,
+        };
         Self {
             prints: Cache::new(of_prints, SHARDS),
             characters: Cache::new(bytes - of_prints, SHARDS),
@@ -55,7 +53,7 @@ impl TextCache {
         self.prints.get_or(doc, read)
     }
 
-    /// The characters of a document, which `read` reads.
+    /// The characters of a document, which `read` reads. A cache for other units keeps none.
     pub(crate) fn characters(
         &self,
         doc: DocNo,

@@ -149,7 +149,8 @@ impl<'s> Repeats<'s> {
         let view = self.snapshot.view();
         let leaders = Leaders::find(&view)?;
         let plan = Sweep::new(&leaders, self.most.unwrap_or(usize::MAX)).plan(&view)?;
-        let (texts, shared) = (TextCache::of_bytes(CACHE_BYTES), Shared::default());
+        let texts = TextCache::new(CACHE_BYTES, self.snapshot.settings());
+        let shared = Shared::default();
         Ok(State { leaders, plan, range: 0, texts, shared, next: 0, end: 0 })
     }
 

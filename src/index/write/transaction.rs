@@ -65,12 +65,13 @@ impl fmt::Debug for WriteTxn {
 impl WriteTxn {
     pub(crate) fn new(writer: Writer, sketcher: Arc<Sketcher>) -> Self {
         let elements = Arc::new(ElementCache::of_bytes(writer.cache_bytes()));
+        let texts = TextCache::new(TextCache::USUAL_BYTES, writer.engine().settings());
         Self {
             writer,
             sketcher,
             margins: Default::default(),
             limited: 0,
-            texts: Default::default(),
+            texts: Arc::new(texts),
             elements,
         }
     }

@@ -101,6 +101,12 @@ impl Batch {
         Some(table.column_by_name(name).cloned())
     }
 
+    /// Whether several columns of a table have a name.
+    pub(crate) fn has_several(&self, name: &str) -> bool {
+        let DataType::Struct(fields) = self.array.data_type() else { return false };
+        fields.iter().filter(|field| field.name() == name).count() > 1
+    }
+
     /// The batch as a single column.
     pub(crate) fn array(&self) -> &ArrayRef {
         &self.array

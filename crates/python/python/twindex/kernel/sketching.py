@@ -65,7 +65,8 @@ def sketch(
 
     Columns: `id`; `signature`, with a byte for each lane and four for the size of the set; `check`,
     a hash of id and text; `empty`; `problem`; and `text` if the settings store texts. A null text
-    is an empty document, and so is a row with a problem: they are similar to nothing.
+    is an empty document, and so is a row with a problem: they are similar to nothing. Ids are
+    strings or whole numbers; `ValueError` for others.
     """
     given, invalid = readable(batch.column(text))
     texts = pc.fill_null(given, "")
@@ -89,9 +90,13 @@ def sketch(
 
 def as_ids(ids: pa.Array) -> pa.Array:
     """Ids as strings: whole numbers become their decimal digits."""
-    if pa.types.is_integer(ids.type):
-        return ids.cast(pa.string())
-    return ids
+    kind = ids.type.value_type if pa.types.is_dictionary(ids.type) else ids.type
+    if pa.types.is_integer(kind):
+        return ids.cast(kind).cast(pa.string())
+    strings = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    if pa.types.is_null(kind) or any(is_of(kind) for is_of in strings):
+        return ids
+    raise ValueError(f"ids of type {ids.type}: expected strings or whole numbers; cast them")
 
 
 def are_empty(signatures: NDArray[np.uint8]) -> NDArray[np.bool_]:
