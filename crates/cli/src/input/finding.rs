@@ -161,7 +161,7 @@ impl Finding {
 
     /// Begins to walk a directory.
     fn enter(&mut self, root: &Path) -> Result<(), BadRecord> {
-        if !self.roots.insert(id_below(root, root)) {
+        if !self.inputs.id_hash && !self.roots.insert(id_below(root, root)) {
             return Err(BadRecord {
                 place: root.display().to_string(),
                 cause:

@@ -13,6 +13,7 @@ use super::input_file::InputFile;
 use super::inputs::Inputs;
 use super::lines::{LineFormat, LineParser};
 use super::open_stream::OpenStream;
+use super::path_id::id_of;
 use super::record::{BadRecord, Naming, WANTS_WEIGHTS};
 use super::rows::RowBlocks;
 use super::table::Table;
@@ -56,7 +57,10 @@ impl Inputs {
             Some(file) => Arc::clone(file).into(),
             None => InputFile::open(&found.path).map_err(|error| bad(error.to_string()))?,
         };
-        let begun = self.begin_file(&found.path, file, format, found.name(), counter);
+        // If a hash names the records, this only tells where they are, also if two folders have one
+        // name.
+        let name = if self.id_hash { id_of(&found.path) } else { found.name() };
+        let begun = self.begin_file(&found.path, file, format, name, counter);
         let (begun, packed) = begun.map_err(|error| bad(error.to_string()))?;
         Ok((self.open(begun)?, packed))
     }

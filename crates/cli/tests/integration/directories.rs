@@ -215,3 +215,16 @@ fn what_the_command_writes_into_a_folder_below_is_not_read() {
         }
     }
 }
+
+#[test]
+fn two_folders_of_one_name_are_read_together_if_a_hash_names_the_records() {
+    let shell = Shell::new();
+    shell.write("docs/a.jsonl", "{\"text\":\"one text\"}\n");
+    shell.write("other/docs/a.jsonl", "{\"text\":\"another\"}\n{\"text\":\"one text\"}\n");
+    let named = shell.run("add named.twx docs other/docs");
+    let told = "other/docs: has the same name as another folder of this run";
+    assert!(named.status == 2 && named.stderr.contains(told), "{named:?}");
+    let hashed = shell.run("dedup i.twx docs other/docs --id hash -o kept --json").succeeds();
+    assert_eq!((hashed.counted("added"), hashed.counted("duplicates")), (2, 1), "{hashed:?}");
+    assert!(hashed.stdout.contains("\"record\":\"other/docs/a.jsonl:2\""), "{hashed:?}");
+}
