@@ -4,7 +4,7 @@ use crate::commands::cluster_events::ClusterCounts;
 use crate::input::{Block, Line, Listed};
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
-use crate::run::input_options::announce_standard_input;
+use crate::run::input_options::{announce_standard_input, shown};
 use crate::run::read_ahead::{ReadAhead, blocks_ahead, nuls_ahead};
 use crate::run::seconds::{seconds_of, time_of};
 use crate::run::{ending::Ending, opening};
@@ -119,7 +119,7 @@ pub(crate) fn run(global: &GlobalOptions, args: &Remove) -> std::result::Result<
         message(&format!(
             "{}: its lines are JSON, and none is the id of a document; take the ids out of them, \
              for instance with jq -r .id",
-            list.display()
+            shown(list)
         ));
     }
     let counts = Counts { removed, missing: named - removed, failed, clusters };
@@ -176,6 +176,9 @@ fn report(
     if missing > 0 {
         sentence += &format!(", {} missing", grouped(missing));
     }
+    if failed > 0 {
+        sentence += &format!(", {} failed", grouped(failed));
+    }
     sentence += &clusters.sentence();
     summary(global, &fields, &sentence);
     if interrupted {
@@ -207,7 +210,7 @@ enum ListedIds {
 impl IdList {
     /// Opens the file and waits for its first ids.
     fn begin(list: &Path, null: bool) -> std::result::Result<Self, Failure> {
-        let place = list.display().to_string();
+        let place = shown(list);
         let ids = if null {
             let mut ids = nuls_ahead(list, MAX_ID_BYTES)?;
             let first = ids.next().transpose().with_context(|| place.clone())?;

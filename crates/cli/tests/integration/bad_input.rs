@@ -143,6 +143,10 @@ fn a_list_of_ids_that_is_not_utf8_is_reported_and_the_rest_removed() {
     let removed = shell.run("remove i.twx --ids-from ids -q");
     removed.fails_with("ids:2: ");
     assert_eq!(shell.ids(), ["b"]);
+    let removed = shell.pipe("remove i.twx b --ids-from -", b"\xff\n");
+    let told =
+        "twindex: standard input:1: not valid UTF-8 at byte 1\nremoved 1 document, 1 failed\n";
+    assert_eq!((removed.status, &*removed.stderr), (2, told));
 }
 
 #[test]

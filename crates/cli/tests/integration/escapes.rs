@@ -102,5 +102,5 @@ fn the_longest_id_comes_back_from_a_list() {
     let removed = shell.pipe("remove i.twx -0 --ids-from - --json", list);
     assert_eq!((removed.status, removed.summary()["failed"].clone()), (2, json!(1)));
     assert_eq!((removed.counted("removed"), removed.counted("missing")), (1, 1));
-    assert!(removed.stderr.contains("-:1: longer than 4,096 bytes"), "{removed:?}");
+    assert!(removed.stderr.contains("standard input:1: longer than 4,096 bytes"), "{removed:?}");
 }
