@@ -259,14 +259,8 @@ fn recognized(start: &[u8], is_encoded: bool) -> Option<String> {
         return Some(format!("is {name}, which is not read; {advice}"));
     }
     let encoding = unicode(start).filter(|_| !is_encoded)?;
-    let advice = match encoding {
-        "UTF-32" => String::new(),
-        "UTF-16" => "say --encoding utf-16, or ".to_owned(),
-        encoding => format!("say --encoding {}, or ", encoding.to_lowercase()),
-    };
     Some(format!(
-        "is text in {encoding} and not in UTF-8; {advice}convert it with \
-         `iconv -f {encoding} -t UTF-8`"
+        "is text in {encoding} and not in UTF-8; convert it with `iconv -f {encoding} -t UTF-8`"
     ))
 }
 

@@ -165,9 +165,17 @@ pub struct BadRecord {
 }
 
 impl BadRecord {
-    /// Whether it is text in another encoding than was expected, which an option could name.
-    pub fn is_in_another_encoding(&self) -> bool {
-        self.cause.contains("not valid UTF-8 at byte") && !self.cause.contains("of its body")
+    /// What to add for a command with the option `--encoding`, if this is text in an encoding that
+    /// the option could name.
+    pub fn encoding_advice(&self) -> Option<String> {
+        let told = self.cause.strip_prefix("is text in ");
+        if let Some((encoding, _)) = told.and_then(|told| told.split_once(" and not in UTF-8")) {
+            let is_read = encoding.starts_with("UTF-16");
+            return is_read.then(|| format!(", or say --encoding {}", encoding.to_lowercase()));
+        }
+        let is_invalid =
+            self.cause.contains("not valid UTF-8 at byte") && !self.cause.contains("of its body");
+        is_invalid.then(|| "; if it is Latin-1, give it alone, with --encoding latin1".to_owned())
     }
 
     /// The file it was read from: its place without the line.

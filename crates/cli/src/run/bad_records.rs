@@ -35,8 +35,9 @@ impl BadRecords {
         self.seen += u64::from(of_a_line);
         if self.seen <= SHOWN || !of_a_line {
             let mut message = bad.to_string();
-            if !self.is_encoded && !self.advised && bad.is_in_another_encoding() {
-                message += "; if it is Latin-1, give it alone, with --encoding latin1";
+            let is_new = !self.is_encoded && !self.advised;
+            if let Some(advice) = is_new.then(|| bad.encoding_advice()).flatten() {
+                message += &advice;
                 self.advised = true;
             }
             messages.push(message);

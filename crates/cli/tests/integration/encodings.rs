@@ -50,7 +50,7 @@ fn texts_in_other_encodings_are_the_same_texts() {
     for text in ["some text", "Привет, мир", "中文。\n"] {
         shell.write("u.txt", utf16(text, b"", true));
         let done = shell.run("add i.twx u.txt");
-        assert!(done.stderr.contains("say --encoding utf-16le, or convert it"), "{done:?}");
+        assert!(done.stderr.contains("-t UTF-8`, or say --encoding utf-16le\n"), "{done:?}");
     }
     let records = ["{\"id\":\"1\",\"text\":\"Gr\u{FC}\u{DF}e\"}\n"; 12].concat();
     shell.write("l.jsonl", records.chars().map(|char| char as u8).collect::<Vec<u8>>());
@@ -163,4 +163,25 @@ fn an_archive_names_its_encodings_and_codings_itself() {
     assert!(done.status == 2 && done.stderr.contains("in.warc:2: longer than"), "{done:?}");
     let weighted = shell.run("add w.twx --weighted in.warc");
     assert!(weighted.status == 2 && weighted.stderr.contains("has no weights"), "{weighted:?}");
+}
+
+#[test]
+fn a_command_advises_only_the_options_that_it_has() {
+    let shell = Shell::with(&[("a", "some text")]);
+    shell.write("wide", utf16("some text\n", b"\xFF\xFE", true));
+    for words in [
+        "compare wide wide",
+        "compare --weighted wide wide",
+        "import i.twx wide",
+        "remove i.twx --ids-from wide",
+        "explain i.twx b --removed wide",
+    ] {
+        let done = shell.run(words);
+        assert!(done.status == 2 && done.stderr.contains("`iconv -f UTF-16 "), "{words}: {done:?}");
+        assert!(!done.stderr.contains("--encoding"), "{words}: {done:?}");
+    }
+    for words in ["query i.twx wide", "explain i.twx b --text wide", "plan --sample wide"] {
+        let done = shell.run(words);
+        assert!(done.stderr.contains("or say --encoding utf-16\n"), "{words}: {done:?}");
+    }
 }
