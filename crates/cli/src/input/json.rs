@@ -56,7 +56,7 @@ pub(super) fn judge<'a>(line: &'a [u8], fields: &Fields) -> Parsed<'a> {
         }
     })?;
     let text = text.ok_or_else(|| {
-        if weights {
+        if weights && !fields.weighted {
             format!(
                 "no field `{}`, and `{WEIGHTS}` are for an index created with --weighted",
                 fields.text

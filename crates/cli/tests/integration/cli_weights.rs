@@ -77,6 +77,7 @@ fn what_is_of_another_kind_is_refused_with_what_to_do() {
     shell.write("a.txt", "some text");
     shell.write("a.csv", "id,text\na,some text\n");
     for (words, input, cause) in [
+        ("add new.twx --weighted --text-field tf -", RECORDS, "no field `tf`, but `id`, `weights`"),
         ("add sets.twx -", RECORDS, "created with --weighted"),
         ("add sets.twx --text-field weights -", RECORDS, "created with --weighted"),
         ("add weights.twx -", "some text\n", "compares weights"),
