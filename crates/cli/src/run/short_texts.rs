@@ -61,6 +61,7 @@ impl ShortTexts {
         let better = (NARROWEST..width).rev().find(|narrower| is_left(*narrower));
         let advice = match better {
             Some(narrower) => format!("--shingle char:{narrower} tolerates one"),
+            None if width <= NARROWEST => "a lower --threshold tolerates more".to_owned(),
             None => format!("a lower --threshold and --shingle char:{NARROWEST} tolerate more"),
         };
         Some(format!(
@@ -124,5 +125,7 @@ mod tests {
         let shortest = hint(12, 600, 9).expect("a hint");
         assert!(shortest.contains("a lower --threshold"), "{shortest}");
         assert_eq!(hint(60, 600, 5), None);
+        let narrow = hint(12, 600, NARROWEST).expect("a hint");
+        assert!(narrow.ends_with("in a new index, a lower --threshold tolerates more"), "{narrow}");
     }
 }
