@@ -143,6 +143,16 @@ fn every_default_is_in_the_help() {
 }
 
 #[test]
+fn a_rebuild_keeps_the_settings_that_are_not_given() {
+    let rebuild = commands().into_iter().find(|command| command.get_name() == "rebuild");
+    let help = rebuild.expect("a command").render_long_help().to_string();
+    let (settings, _) = help.split_once("Options of every command:").expect("its own options");
+    let settings = settings.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(settings.matches("[default: ").count(), 7, "{settings}");
+    assert_eq!(settings.matches("[default: unchanged]").count(), 7, "{settings}");
+}
+
+#[test]
 fn the_options_of_every_command_come_last() {
     const LAST: &str = "Options of every command:";
     for mut command in commands() {

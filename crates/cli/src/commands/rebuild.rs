@@ -8,11 +8,14 @@ use crate::terminal::interrupt;
 use crate::terminal::output::{bytes, count, summary, whole_millis};
 use crate::terminal::progress_bar::ProgressBar;
 use anyhow::Context;
+use clap::Arg;
+use clap::builder::StyledStr;
 use std::path::PathBuf;
 use std::time::Instant;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    after_help = "\
 Settings that are not given keep their values. With another shingle, a normalisation that is the
 default of the old shingle becomes the default of the new one. The new file replaces the old one
 when it is complete; after Ctrl-C or a kill, the index is unchanged. The index must have been
@@ -21,7 +24,9 @@ created with --store-text, and there must be space for a second file.
 Examples:
   twindex rebuild pages.twx --shingle word:3
   twindex rebuild pages.twx --threshold 0.6 --recall 0.95
-  twindex rebuild pages.twx --no-multiset --normalize lower,nfkc,nospace")]
+  twindex rebuild pages.twx --no-multiset --normalize lower,nfkc,nospace",
+    mut_args(stays)
+)]
 pub(crate) struct Rebuild {
     /// The index file
     index: PathBuf,
@@ -30,6 +35,21 @@ pub(crate) struct Rebuild {
     /// Count every shingle once, although the index counts repeated shingles as often as they occur
     #[arg(long, conflicts_with = "multiset")]
     no_multiset: bool,
+}
+
+/// Says in the help of a setting that it stays as it is. Options of other kinds have no default in
+/// their help.
+fn stays(option: Arg) -> Arg {
+    let said = |help: &StyledStr| {
+        let help = help.to_string();
+        let (said, default) = help.split_once("[default: ")?;
+        let (_, after) = default.split_once(']')?;
+        Some(format!("{said}[default: unchanged]{after}"))
+    };
+    let short = option.get_help().and_then(said);
+    let long = option.get_long_help().and_then(said);
+    let option = short.into_iter().fold(option, Arg::help);
+    long.into_iter().fold(option, Arg::long_help)
 }
 
 pub(crate) fn run(global: &GlobalOptions, args: &Rebuild) -> Result<Ending, Failure> {
