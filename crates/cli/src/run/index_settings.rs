@@ -39,7 +39,8 @@ pub struct IndexSettings {
     #[arg(long)]
     store_text: bool,
     /// Find every passage of at least N units that texts share: characters, words, lines or tokens,
-    /// as the shingle has. Alone: 100 characters, 20 words or tokens, 5 lines. 0: none [default: 0]
+    /// as the shingle has. Alone: 100 characters, 20 words or tokens, 5 lines, but at least two
+    /// shingles. 0: none [default: 0]
     ///
     /// At 100, it takes some .25 bytes for each character. `add` takes 1.2 times as long for texts
     /// of a kilobyte, and twice as long for texts of 12 KB.
