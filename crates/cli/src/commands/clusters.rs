@@ -43,7 +43,8 @@ pub(crate) struct Clusters {
     #[arg(long)]
     pub(crate) duplicates: bool,
     /// With --duplicates: end each id with a NUL instead of a line end, and print it as it is
-    #[arg(long, short = '0', requires = "duplicates", conflicts_with_all = ["json", "output"])]
+    #[arg(long, short = '0', requires = "duplicates",
+          conflicts_with_all = ["ids", "json", "output"])]
     pub(crate) print0: bool,
     /// Print the clusters that the index tracks, each by its id, which stays while documents come
     /// and go: see track. Output columns: cluster, size, members

@@ -16,13 +16,14 @@ pub(crate) struct SimilarOptions {
     #[arg(long, conflicts_with = "attach")]
     dedup: bool,
     /// Use estimates even if the indexes store texts: faster, because no text is read
-    #[arg(long, requires = "dedup")]
+    #[arg(long, requires = "dedup", conflicts_with = "attach")]
     estimate: bool,
     /// Compare a document with at most this many candidates: those that share the most buckets
     /// with it
     #[arg(
         long,
         requires = "dedup",
+        conflicts_with = "attach",
         value_name = "DOCS",
         default_value_t = DEFAULT_MAX_CANDIDATES as u32,
         value_parser = clap::value_parser!(u32).range(1..)

@@ -49,7 +49,7 @@ pub(crate) struct Remove {
     #[arg(long, value_name = "FILE", conflicts_with = "older_than")]
     pub(crate) ids_from: Option<PathBuf>,
     /// Each id of --ids-from ends with a NUL and is taken as it is, as list --print0 prints it
-    #[arg(long, short = '0', requires = "ids_from")]
+    #[arg(long, short = '0', requires = "ids_from", conflicts_with = "older_than")]
     pub(crate) null: bool,
     /// Remove documents inserted longer ago than this: a number of seconds, minutes, hours, days or
     /// weeks, such as 45s, 30m, 12h, 90d or 2w
