@@ -1,7 +1,6 @@
 //! Distributes work over threads if there is enough of it: distribution costs some 20 us.
 
 use crate::error::{Error, Result};
-use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -13,18 +12,55 @@ pub(crate) const MIN_DOCUMENTS: usize = 256;
 
 /// Applies a function to every item, on all threads if `shared`. Results have the order of items. A
 /// panic of the function goes on in the calling thread.
+///
+/// The calling thread works too. If it slept until the pool is done, two threads of the pool would
+/// often share the core of the one that woke them, while the core of this one is idle.
 pub(crate) fn map<T: Send, R: Send>(
     items: Vec<T>,
     shared: bool,
-    apply: impl Fn(T) -> R + Sync + Send,
+    apply: impl Fn(T) -> R + Sync,
 ) -> Vec<R> {
-    if !shared || items.len() <= 1 {
-        items.into_iter().map(apply).collect()
-    } else if rayon::current_thread_index().is_some() {
-        items.into_par_iter().map(apply).collect()
-    } else {
-        map_with_caller(items, &apply)
+    /// Enough pieces that all threads end at about the same time.
+    const PIECES_PER_THREAD: usize = 16;
+    let count = items.len();
+    if !shared || count <= 1 {
+        return items.into_iter().map(apply).collect();
     }
+    let piece = count.div_ceil(rayon::current_num_threads() * PIECES_PER_THREAD);
+    // The pieces that nobody works on, and the results of those that are done.
+    let waiting = Mutex::new((items.into_iter(), 0));
+    let done = Mutex::new(Vec::new());
+    locked(&done).resize_with(count.div_ceil(piece), Vec::new);
+    on_all_threads(&|| {
+        loop {
+            let (place, next) = {
+                let (items, place) = &mut *locked(&waiting);
+                *place += 1;
+                (*place - 1, items.take(piece).collect::<Vec<T>>())
+            };
+            if next.is_empty() {
+                return;
+            }
+            let results = next.into_iter().map(&apply).collect();
+            if let Some(slot) = locked(&done).get_mut(place) {
+                *slot = results;
+            }
+        }
+    });
+    let mut all = Vec::with_capacity(count);
+    for mut results in done.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        all.append(&mut results);
+    }
+    all
+}
+
+/// Runs a function on this thread and on as many of the pool as it has others. What it takes is
+/// `dyn`, so that all this is compiled once.
+fn on_all_threads(work: &(dyn Fn() + Sync)) {
+    rayon::in_place_scope(|scope| {
+        (1..rayon::current_num_threads()).for_each(|_| scope.spawn(|_| work()));
+        work();
+    });
 }
 
 /// Work that may fail.
@@ -93,36 +129,6 @@ pub(crate) fn read_ahead<T: Send>(
         }
         Ok(())
     })
-}
-
-/// As [`map`], for a thread that is not in the pool: it works too. If it slept until the pool is
-/// done, two threads of the pool would often share the core of the one that woke them, while the
-/// core of this one is idle.
-fn map_with_caller<T: Send, R: Send>(items: Vec<T>, apply: &(impl Fn(T) -> R + Sync)) -> Vec<R> {
-    /// Enough pieces that all threads end at about the same time.
-    const PIECES_PER_THREAD: usize = 16;
-    let threads = rayon::current_num_threads();
-    let piece = items.len().div_ceil(threads * PIECES_PER_THREAD);
-    let done = Mutex::new(Vec::with_capacity(items.len()));
-    let items = Mutex::new(items.into_iter().enumerate());
-    let work = || {
-        let mut own = Vec::new();
-        loop {
-            let next: Vec<_> = locked(&items).by_ref().take(piece).collect();
-            if next.is_empty() {
-                break;
-            }
-            own.extend(next.into_iter().map(|(place, item)| (place, apply(item))));
-        }
-        locked(&done).extend(own);
-    };
-    rayon::in_place_scope(|scope| {
-        (1..threads).for_each(|_| scope.spawn(|_| work()));
-        work();
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_unstable_by_key(|(place, _)| *place);
-    done.into_iter().map(|(_, result)| result).collect()
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
