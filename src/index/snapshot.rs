@@ -7,8 +7,8 @@ use crate::index::ask::verify::Margins;
 use crate::index::document::DocumentInfo;
 use crate::sketch::{Signature, Sketcher};
 use crate::store::{
-    CHECKING, CheckReport, ChunkTable, DocNo, DocTable, Reader, Settings, Usage, View, Watch, Work,
-    backup, check_watching, network_file_system, time_of,
+    CHECKING, CheckReport, DocNo, Reader, Settings, Usage, View, Watch, Work, backup,
+    check_watching, network_file_system, time_of,
 };
 use crate::text::Weights;
 use std::collections::VecDeque;
@@ -51,9 +51,7 @@ impl Snapshot {
         Self { reader, sketcher, sizes, margins, texts }
     }
 
-    pub(crate) fn view(
-        &self,
-    ) -> View<'_, impl ChunkTable + Sync + use<>, impl DocTable + Sync + use<>> {
+    pub(crate) fn view(&self) -> View<'_> {
         self.reader.view()
     }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::lsh::{BandPlan, WordRange, word};
-use crate::store::{BandNo, Bucket, CandidateLimit, ChunkTable, DocNo, DocTable, View};
+use crate::store::{BandNo, Bucket, CandidateLimit, DocNo, View};
 
 /// The fewest documents in a bucket with which a crowd of copies is looked for.
 pub(crate) const CROWD: usize = 64;
@@ -37,8 +37,8 @@ fn most_others(copies: usize) -> usize {
 /// crowd of them: of those documents with equal lanes for which `is_copy` is true. Nothing can be
 /// more similar. All copies share all buckets, so one bucket is enough to find them, and only its
 /// first documents are read. Considers only documents for which `is_wanted` is true.
-pub(crate) fn first_copies<P: ChunkTable, D: DocTable>(
-    view: &View<'_, P, D>,
+pub(crate) fn first_copies(
+    view: &View<'_>,
     lanes: &[u8],
     plan: BandPlan,
     most: usize,

@@ -6,7 +6,7 @@ use crate::index::ask::cache::Cache;
 use crate::index::ask::score::{Candidate, Score};
 use crate::index::ask::verify::{Comparison, Elements, text_key};
 use crate::sketch::Sketcher;
-use crate::store::{ChunkTable, DocNo, DocTable, View};
+use crate::store::{DocNo, View};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -69,10 +69,10 @@ impl ExactText<'_> {
     }
 
     /// Whether the text of a document has the same elements. `ours` is that of [`Self::compare`].
-    pub(crate) fn equals<P: ChunkTable, D: DocTable>(
+    pub(crate) fn equals(
         &self,
         ours: &mut Option<Arc<Elements>>,
-        view: &View<'_, P, D>,
+        view: &View<'_>,
         doc: DocNo,
     ) -> Result<bool> {
         let theirs = || Elements::read(view, self.sketcher, doc);
@@ -81,9 +81,9 @@ impl ExactText<'_> {
 
     /// The `most` candidates with the highest exact similarity, ties by number. The caller passes
     /// candidates with the most equal lanes first, then by number.
-    pub(crate) fn best<P: ChunkTable, D: DocTable>(
+    pub(crate) fn best(
         &self,
-        view: &View<'_, P, D>,
+        view: &View<'_>,
         candidates: &[Candidate],
         most: usize,
     ) -> Result<Vec<(Score, DocNo)>> {

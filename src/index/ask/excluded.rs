@@ -1,7 +1,7 @@
 //! The documents that a query leaves out.
 
 use crate::error::Result;
-use crate::store::{ChunkTable, DocNo, DocTable, View};
+use crate::store::{DocNo, View};
 
 /// The documents that a query leaves out, which may be many.
 #[derive(Debug)]
@@ -12,10 +12,7 @@ pub(crate) struct Excluded {
 
 impl Excluded {
     /// The documents of these ids, as far as the index has them.
-    pub(super) fn of<P: ChunkTable, D: DocTable>(
-        view: &View<'_, P, D>,
-        ids: &[String],
-    ) -> Result<Self> {
+    pub(super) fn of(view: &View<'_>, ids: &[String]) -> Result<Self> {
         let found = ids.iter().map(|id| Ok(view.find(id)?.map(|(doc, _)| doc)));
         let mut docs: Vec<DocNo> = found.filter_map(Result::transpose).collect::<Result<_>>()?;
         docs.sort_unstable();

@@ -12,7 +12,7 @@ use crate::index::ask::prints::Prints;
 use crate::index::ask::stretch::{MetStretch, Origin};
 use crate::index::ask::text_cache::TextCache;
 use crate::sketch::{Fingerprints, Sketcher};
-use crate::store::{CandidateLimit, ChunkTable, DocNo, DocTable, FirstDocuments, View, most_often};
+use crate::store::{CandidateLimit, DocNo, FirstDocuments, View, most_often};
 use crate::text::{Shingle, Shingler, UnitNumbers, UnitSequence};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -55,8 +55,8 @@ impl KnownSearch {
     pub(crate) const MOST: usize = 100;
 
     /// Finds the documents with a fingerprint of a text for which `is_wanted` is true.
-    pub(crate) fn new<P: ChunkTable, D: DocTable>(
-        view: &View<'_, P, D>,
+    pub(crate) fn new(
+        view: &View<'_>,
         fingerprints: &Fingerprints,
         is_wanted: impl Fn(DocNo) -> bool,
     ) -> Result<Self> {
@@ -77,9 +77,9 @@ impl KnownSearch {
     }
 
     /// The stretches of the text that the documents have.
-    pub(crate) fn run<P: ChunkTable, D: DocTable>(
+    pub(crate) fn run(
         &self,
-        view: &View<'_, P, D>,
+        view: &View<'_>,
         asked: &PassageSearch<'_>,
         texts: &TextCache,
     ) -> Result<Vec<MetStretch>> {
@@ -184,16 +184,12 @@ impl<'s> PassageSearch<'s> {
 
     /// The live documents that have one of the fingerprints, in ascending order, except some. With
     /// a limit, those that have the most of them, and whether others may have been left out.
-    fn candidates<P, D>(
+    fn candidates(
         &self,
-        view: &View<'_, P, D>,
+        view: &View<'_>,
         excluded: &Excluded,
         limit: Option<CandidateLimit>,
-    ) -> Result<(Vec<DocNo>, bool)>
-    where
-        P: ChunkTable + Sync,
-        D: DocTable + Sync,
-    {
+    ) -> Result<(Vec<DocNo>, bool)> {
         /// The words that are looked up together: neighbours are in the same chunks.
         const PIECE: usize = 64;
         /// The documents of all words that are read with a limit, each as often as it is found.
@@ -228,16 +224,12 @@ impl<'s> PassageSearch<'s> {
     }
 
     /// Finds all documents that share a passage, by their numbers, except some.
-    pub(crate) fn run<P, D>(
+    pub(crate) fn run(
         &self,
-        view: &View<'_, P, D>,
+        view: &View<'_>,
         excluded: &Excluded,
         limit: Option<CandidateLimit>,
-    ) -> Result<FoundPassages>
-    where
-        P: ChunkTable + Sync,
-        D: DocTable + Sync,
-    {
+    ) -> Result<FoundPassages> {
         let (docs, limited) = self.candidates(view, excluded, limit)?;
         let candidates = docs.len() as u64;
         let outlined = docs.into_par_iter().filter_map(|doc| match view.fingerprints(doc) {
@@ -259,9 +251,9 @@ impl<'s> PassageSearch<'s> {
     }
 
     /// The passages that a document shares, by its text.
-    fn compare_text<P: ChunkTable, D: DocTable>(
+    fn compare_text(
         &self,
-        view: &View<'_, P, D>,
+        view: &View<'_>,
         doc: DocNo,
         outline: &Outline,
     ) -> Result<Vec<SharedStretch>> {
@@ -284,9 +276,9 @@ impl<'s> PassageSearch<'s> {
     }
 
     /// The passages that a document shares. `texts` keeps what is read of it.
-    pub(crate) fn compare_written<P: ChunkTable, D: DocTable>(
+    pub(crate) fn compare_written(
         &self,
-        view: &View<'_, P, D>,
+        view: &View<'_>,
         doc: DocNo,
         texts: &TextCache,
     ) -> Result<Vec<SharedStretch>> {
@@ -346,15 +338,11 @@ impl<'s> PassageSearch<'s> {
     }
 
     /// Compares texts. Copies of one text are compared once.
-    fn verified<P, D>(
+    fn verified(
         &self,
-        view: &View<'_, P, D>,
+        view: &View<'_>,
         outlined: Vec<(DocNo, Outline)>,
-    ) -> Result<Vec<(DocNo, SharedUnits)>>
-    where
-        P: ChunkTable + Sync,
-        D: DocTable + Sync,
-    {
+    ) -> Result<Vec<(DocNo, SharedUnits)>> {
         let keyed = outlined.into_par_iter().map(|(doc, outline)| {
             let record = view.document(doc)?;
             Ok((doc, outline, record.text_key()))

@@ -1,14 +1,14 @@
 //! The order of matches.
 
 use crate::error::Result;
-use crate::store::{ChunkTable, DocNo, DocTable, View};
+use crate::store::{DocNo, View};
 use std::cmp::Ordering;
 
 /// The first `limit` of what was found, with their ids, and how many more there are. At the limit,
 /// of those of equal rank the documents with the lowest numbers are kept, which were inserted
 /// first: so no id is read of what is left out. Those that are kept are sorted by rank, then by id.
-pub(super) fn named_first<F, P: ChunkTable, D: DocTable>(
-    view: &View<'_, P, D>,
+pub(super) fn named_first<F>(
+    view: &View<'_>,
     mut found: Vec<F>,
     limit: usize,
     order: impl Fn(&F, &F) -> Ordering,

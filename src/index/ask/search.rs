@@ -8,9 +8,7 @@ use crate::index::ask::score::{Candidate, Score};
 use crate::index::ask::verify::{Comparison, Margins};
 use crate::lsh::{BandPlan, Probe, word};
 use crate::params::Threshold;
-use crate::store::{
-    Asked, BandNo, Bucket, CandidateLimit, ChunkTable, DocNo, DocTable, Settings, View,
-};
+use crate::store::{Asked, BandNo, Bucket, CandidateLimit, DocNo, Settings, View};
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -37,8 +35,8 @@ pub(crate) struct SearchResult {
 
 /// Compares candidates with the lanes of a non-empty document and keeps those with at least
 /// `least` lanes equal. Those for which `is_wanted` is false do not count towards a limit.
-pub(crate) fn search<P: ChunkTable, D: DocTable>(
-    view: &View<'_, P, D>,
+pub(crate) fn search(
+    view: &View<'_>,
     lanes: &[u8],
     sources: Sources,
     least: usize,
@@ -129,8 +127,8 @@ pub(crate) struct Similar {
 
 /// Finds at most `most` documents. Considers only those for which `is_wanted` is true. `asked` are
 /// the buckets of the plan, if they are known.
-pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
-    view: &View<'_, P, D>,
+pub(crate) fn find_similar(
+    view: &View<'_>,
     lanes: &[u8],
     asked: Option<Asked<'_>>,
     search_plan: SearchPlan,
@@ -172,8 +170,8 @@ pub(crate) fn find_similar<P: ChunkTable, D: DocTable>(
 }
 
 /// The first documents that nothing can be more similar than, if there is a crowd of them.
-fn copies<P: ChunkTable, D: DocTable>(
-    view: &View<'_, P, D>,
+fn copies(
+    view: &View<'_>,
     lanes: &[u8],
     search_plan: SearchPlan,
     exact: Option<ExactText<'_>>,
@@ -194,8 +192,8 @@ fn copies<P: ChunkTable, D: DocTable>(
 /// Finds at most `most` documents in these buckets of a plan that have enough equal lanes, the most
 /// equal lanes first and ties by number. Considers only documents for which `is_wanted` is true.
 /// Returns also whether the plan's limit left out candidates.
-fn most_equal_lanes<P: ChunkTable, D: DocTable>(
-    view: &View<'_, P, D>,
+fn most_equal_lanes(
+    view: &View<'_>,
     lanes: &[u8],
     asked: Asked<'_>,
     search_plan: SearchPlan,

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::index::doc_map::DocMap;
 use crate::lsh::size_class;
 use crate::sketch::SetSize;
-use crate::store::{ChunkTable, DocNo, DocTable, View};
+use crate::store::{DocNo, View};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The cost of one lookup of a row, in rows of a sequential pass.
@@ -76,9 +76,9 @@ impl SetSizes {
     /// snapshot are known: then it reads those of new documents first. Other threads that call this
     /// meanwhile wait. So that pass is done by one thread: if it shared its work, it could meet
     /// another call in the pool, which waits for it.
-    pub(crate) fn scan<P: ChunkTable + Sync, D: DocTable + Sync>(
+    pub(crate) fn scan(
         &self,
-        view: &View<'_, P, D>,
+        view: &View<'_>,
         is_scanned: impl Fn(usize) -> bool + Sync,
         compare: impl Fn(&[u8]) -> usize + Sync,
         mut meet: impl FnMut(SizedDoc, usize),
@@ -122,9 +122,9 @@ impl Classes {
     const NONE: u32 = u32::MAX;
 
     /// Reads the documents from number `upto` on, and hands those that are not empty to `meet`.
-    fn read<P: ChunkTable + Sync, D: DocTable + Sync, T: Send>(
+    fn read<T: Send>(
         &mut self,
-        view: &View<'_, P, D>,
+        view: &View<'_>,
         compare: impl Fn(usize, &[u8]) -> T + Sync,
         mut meet: impl FnMut(SizedDoc, T),
     ) -> Result<()> {
@@ -148,10 +148,7 @@ impl Classes {
     /// The classes of a snapshot of this commit or of a later one. `None` if it is not known which
     /// documents were removed in the meantime, or if they are so many that they take most of the
     /// memory.
-    fn followed<P: ChunkTable + Sync, D: DocTable + Sync>(
-        self: &Arc<Self>,
-        view: &View<'_, P, D>,
-    ) -> Result<Option<Arc<Self>>> {
+    fn followed(self: &Arc<Self>, view: &View<'_>) -> Result<Option<Arc<Self>>> {
         let counters = view.state.counters;
         if self.commit == counters.commit {
             return Ok(Some(Arc::clone(self)));
@@ -194,9 +191,9 @@ impl Classes {
 
     /// Reads the signatures of the scanned classes: by lookups if these have few documents, in one
     /// pass over all signatures otherwise.
-    fn scan<P: ChunkTable + Sync, D: DocTable + Sync>(
+    fn scan(
         &self,
-        view: &View<'_, P, D>,
+        view: &View<'_>,
         is_scanned: impl Fn(usize) -> bool + Sync,
         compare: impl Fn(&[u8]) -> usize + Sync,
         mut meet: impl FnMut(SizedDoc, usize),

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::index::ask::cache::{Cache, Cached};
 use crate::index::ask::prints::Prints;
-use crate::store::{ChunkTable, DocNo, DocTable, Settings, View};
+use crate::store::{DocNo, Settings, View};
 use crate::text::{Shingle, UnitSequence};
 use std::sync::Arc;
 
@@ -44,11 +44,7 @@ impl TextCache {
     }
 
     /// The fingerprints of a live document.
-    pub(crate) fn prints<P: ChunkTable, D: DocTable>(
-        &self,
-        view: &View<'_, P, D>,
-        doc: DocNo,
-    ) -> Result<Arc<Prints>> {
+    pub(crate) fn prints(&self, view: &View<'_>, doc: DocNo) -> Result<Arc<Prints>> {
         let read = || Ok(Prints::new(&view.fingerprints(doc)?.unwrap_or_default()));
         self.prints.get_or(doc, read)
     }

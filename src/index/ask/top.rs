@@ -8,7 +8,7 @@ use crate::index::ask::search::{SearchResult, buckets};
 use crate::index::ask::verify::Similarities;
 use crate::lsh::{BandPlan, Margin, Probe};
 use crate::params::{Lanes, Recall, Threshold};
-use crate::store::{Asked, CandidateLimit, ChunkTable, DocNo, DocTable, View};
+use crate::store::{Asked, CandidateLimit, DocNo, View};
 use rustc_hash::FxHashSet;
 
 /// The parameters of a top-k search.
@@ -45,8 +45,8 @@ pub(crate) trait Ranking {
 /// probe of the floor is done, or until the limit leaves out candidates. Each candidate is compared
 /// once. The decision to go on depends on the results and the settings alone, never on measured
 /// cost, so results are reproducible.
-pub(crate) fn search_top<P: ChunkTable, D: DocTable>(
-    view: &View<'_, P, D>,
+pub(crate) fn search_top(
+    view: &View<'_>,
     lanes: &[u8],
     plan: BandPlan,
     top: Top<'_>,
@@ -108,8 +108,8 @@ impl Ranking for ByEstimate {
 
 /// Ranks by exact similarity. Verifies candidates in the order of their estimates, and stops when
 /// the rest are unlikely to be as similar as the last document wanted.
-pub(crate) struct ByText<'a, P, D> {
-    similarities: Similarities<'a, P, D>,
+pub(crate) struct ByText<'a> {
+    similarities: Similarities<'a>,
     top: Top<'a>,
     /// The verified documents at or above the floor, the most similar first.
     pub(crate) verified: Vec<(f64, DocNo)>,
@@ -122,8 +122,8 @@ pub(crate) struct ByText<'a, P, D> {
 /// The part of the tolerated misses that unread candidates may cause; buckets may cause the rest.
 const SHARE: f64 = 0.1;
 
-impl<'a, P: ChunkTable, D: DocTable> ByText<'a, P, D> {
-    pub(crate) fn new(similarities: Similarities<'a, P, D>, top: Top<'a>) -> Self {
+impl<'a> ByText<'a> {
+    pub(crate) fn new(similarities: Similarities<'a>, top: Top<'a>) -> Self {
         Self { similarities, top, verified: Vec::new(), waiting: Vec::new(), least: top.least }
     }
 
@@ -143,7 +143,7 @@ impl<'a, P: ChunkTable, D: DocTable> ByText<'a, P, D> {
     }
 }
 
-impl<P: ChunkTable, D: DocTable> Ranking for ByText<'_, P, D> {
+impl Ranking for ByText<'_> {
     fn last(&mut self, scored: &mut Vec<Candidate>) -> Result<Option<f64>> {
         self.waiting.append(scored);
         // The loop pops from the end: the most equal lanes first, ties by ascending number.

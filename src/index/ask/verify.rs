@@ -8,7 +8,7 @@ use crate::index::ask::score::Candidate;
 use crate::lsh::{Margin, Probe};
 use crate::params::{Lanes, Recall, Threshold};
 use crate::sketch::Sketcher;
-use crate::store::{ChunkTable, DocNo, DocTable, Settings, View};
+use crate::store::{DocNo, Settings, View};
 use crate::text::Content;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -65,11 +65,7 @@ impl Elements {
     ///
     /// [`Error::Damaged`](crate::Error::Damaged), also if the text is not of the kind that the
     /// index stores, or [`Error::Io`](crate::Error::Io).
-    pub(crate) fn read<P: ChunkTable, D: DocTable>(
-        view: &View<'_, P, D>,
-        sketcher: &Sketcher,
-        doc: DocNo,
-    ) -> Result<Self> {
+    pub(crate) fn read(view: &View<'_>, sketcher: &Sketcher, doc: DocNo) -> Result<Self> {
         Self::of_stored(&view.text(doc)?, sketcher)
             .map_err(|_| view.damaged_text(doc, "not the stored form of a weighted set"))
     }
@@ -157,18 +153,14 @@ impl AskedText {
     /// # Errors
     ///
     /// Those of [`Elements::read`].
-    pub(crate) fn read<P: ChunkTable, D: DocTable>(
-        view: &View<'_, P, D>,
-        sketcher: &Sketcher,
-        doc: DocNo,
-    ) -> Result<Self> {
+    pub(crate) fn read(view: &View<'_>, sketcher: &Sketcher, doc: DocNo) -> Result<Self> {
         Ok(Self { elements: Elements::read(view, sketcher, doc)?, key: text_key(view, doc)? })
     }
 
     /// Compares it with the text of a document.
-    pub(crate) fn compare<P: ChunkTable, D: DocTable>(
+    pub(crate) fn compare(
         &self,
-        view: &View<'_, P, D>,
+        view: &View<'_>,
         sketcher: &Sketcher,
         doc: DocNo,
     ) -> Result<Comparison> {
@@ -177,9 +169,9 @@ impl AskedText {
 
     /// Compares it with the text of a document, which this key identifies. Does not read it if the
     /// texts are equal.
-    fn similarity<P: ChunkTable, D: DocTable>(
+    fn similarity(
         &self,
-        view: &View<'_, P, D>,
+        view: &View<'_>,
         sketcher: &Sketcher,
         key: TextKey,
         doc: DocNo,
@@ -193,19 +185,15 @@ impl AskedText {
 }
 
 /// The similarities of a text to those of documents. Each text is read and compared once.
-pub(crate) struct Similarities<'a, P, D> {
-    view: &'a View<'a, P, D>,
+pub(crate) struct Similarities<'a> {
+    view: &'a View<'a>,
     sketcher: &'a Sketcher,
     asked: &'a AskedText,
     of_text: FxHashMap<TextKey, f64>,
 }
 
-impl<'a, P: ChunkTable, D: DocTable> Similarities<'a, P, D> {
-    pub(crate) fn new(
-        view: &'a View<'a, P, D>,
-        sketcher: &'a Sketcher,
-        asked: &'a AskedText,
-    ) -> Self {
+impl<'a> Similarities<'a> {
+    pub(crate) fn new(view: &'a View<'a>, sketcher: &'a Sketcher, asked: &'a AskedText) -> Self {
         Self { view, sketcher, asked, of_text: FxHashMap::default() }
     }
 
@@ -230,16 +218,13 @@ impl<'a, P: ChunkTable, D: DocTable> Similarities<'a, P, D> {
 /// Reading and comparing one text takes 10 us or more.
 pub(crate) const LARGE_BATCH: usize = 16;
 
-pub(crate) fn text_key<P: ChunkTable, D: DocTable>(
-    view: &View<'_, P, D>,
-    doc: DocNo,
-) -> Result<TextKey> {
+pub(crate) fn text_key(view: &View<'_>, doc: DocNo) -> Result<TextKey> {
     Ok(view.document(doc)?.text_key())
 }
 
 /// The candidates whose exact similarity is at least the threshold, in the given order.
-pub(crate) fn verified<P: ChunkTable + Sync, D: DocTable + Sync>(
-    view: &View<'_, P, D>,
+pub(crate) fn verified(
+    view: &View<'_>,
     sketcher: &Sketcher,
     asked: &AskedText,
     candidates: &[Candidate],

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::lsh::{BandPlan, Probe};
-use crate::store::{BandEntries, BandNo, ChunkTable, DocNo, DocTable, View};
+use crate::store::{BandEntries, BandNo, DocNo, View};
 
 /// The buckets that hold more than one document, in the order of bands and words.
 pub(crate) struct Buckets {
@@ -37,10 +37,7 @@ impl Buckets {
     }
 
     /// Reads the next bucket; false after the last.
-    pub(crate) fn next<P: ChunkTable, D: DocTable>(
-        &mut self,
-        view: &View<'_, P, D>,
-    ) -> Result<bool> {
+    pub(crate) fn next(&mut self, view: &View<'_>) -> Result<bool> {
         while self.band < self.probe.bands() {
             let band = BandNo(self.band as u8);
             let entries = self.entries.get_or_insert_with(|| BandEntries::new(view, band));

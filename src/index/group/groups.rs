@@ -6,7 +6,7 @@ use crate::index::group::signature_cache::SignatureCache;
 use crate::index::group::sort;
 use crate::index::snapshot::Snapshot;
 use crate::lsh::{Probe, word};
-use crate::store::{ChunkTable, DocNo, DocTable, View};
+use crate::store::{DocNo, View};
 use multiversion::multiversion;
 use std::ops::Range;
 
@@ -149,12 +149,7 @@ impl Bucket {
     }
 
     /// Takes the documents of the next bucket and groups them by signature, in lane order.
-    fn fill<P: ChunkTable, D: DocTable>(
-        &mut self,
-        view: &View<'_, P, D>,
-        cache: &SignatureCache,
-        docs: &[DocNo],
-    ) -> Result<()> {
+    fn fill(&mut self, view: &View<'_>, cache: &SignatureCache, docs: &[DocNo]) -> Result<()> {
         self.docs.clear();
         self.next = (0, 0);
         self.met.left = None;
@@ -227,11 +222,7 @@ impl Bucket {
     }
 
     /// Reads the lanes of the next square; returns false after the last.
-    fn next_square<P: ChunkTable, D: DocTable>(
-        &mut self,
-        view: &View<'_, P, D>,
-        cache: &SignatureCache,
-    ) -> Result<bool> {
+    fn next_square(&mut self, view: &View<'_>, cache: &SignatureCache) -> Result<bool> {
         self.met.left = None;
         let groups = self.starts.len();
         let side = |start: usize| start..groups.min(start + self.side);
@@ -249,9 +240,9 @@ impl Bucket {
         Ok(!self.left.groups.is_empty())
     }
 
-    fn read<P: ChunkTable, D: DocTable>(
+    fn read(
         &self,
-        view: &View<'_, P, D>,
+        view: &View<'_>,
         cache: &SignatureCache,
         groups: Range<usize>,
         mut side: Side,

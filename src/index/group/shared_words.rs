@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use crate::index::doc_map::DocMap;
-use crate::store::{BandEntries, ChunkTable, DocNo, DocTable, DocumentRecord, View};
+use crate::store::{BandEntries, DocNo, DocumentRecord, View};
 use std::ops::Range;
 
 /// The documents of which each stands for all with its text: the first of them.
@@ -21,7 +21,7 @@ pub(super) struct Leaders {
 
 impl Leaders {
     /// Finds them. Takes 48 bytes a document meanwhile, and 4 to 12 bytes afterwards.
-    pub(super) fn find<P: ChunkTable, D: DocTable>(view: &View<'_, P, D>) -> Result<Self> {
+    pub(super) fn find(view: &View<'_>) -> Result<Self> {
         const BLOCK: usize = 4096;
         let mut keys: Vec<((u128, u64), DocNo)> = Vec::new();
         let mut from = Some(DocNo(0));
@@ -116,11 +116,7 @@ impl<'l> Sweep<'l> {
 
     /// Calls `visit` with the texts of each fingerprint that several of them have. Those of more
     /// than the limit are counted instead.
-    fn for_each<P: ChunkTable, D: DocTable>(
-        &self,
-        view: &View<'_, P, D>,
-        mut visit: impl FnMut(&[DocNo]),
-    ) -> Result<u64> {
+    fn for_each(&self, view: &View<'_>, mut visit: impl FnMut(&[DocNo])) -> Result<u64> {
         let Some(band) = view.fixed.layout.fingerprints() else { return Ok(0) };
         let mut entries = BandEntries::new(view, band);
         let (mut word, mut group, mut limited) = (None, Vec::new(), 0);
@@ -143,7 +139,7 @@ impl<'l> Sweep<'l> {
     }
 
     /// Divides the documents into ranges whose shared fingerprints fit into memory together.
-    pub(super) fn plan<P: ChunkTable, D: DocTable>(&self, view: &View<'_, P, D>) -> Result<Plan> {
+    pub(super) fn plan(&self, view: &View<'_>) -> Result<Plan> {
         /// The documents that are counted together.
         const BLOCK: u32 = 256;
         /// The most members and entries of a range, 4 and 24 bytes each.
@@ -176,11 +172,7 @@ impl<'l> Sweep<'l> {
     }
 
     /// Collects what the documents of a range share with all others.
-    pub(super) fn collect<P: ChunkTable, D: DocTable>(
-        &self,
-        view: &View<'_, P, D>,
-        range: &Range<u32>,
-    ) -> Result<Shared> {
+    pub(super) fn collect(&self, view: &View<'_>, range: &Range<u32>) -> Result<Shared> {
         let mut shared = Shared::default();
         self.for_each(view, |group| {
             let own = group.iter().filter(|doc| range.contains(&doc.0));

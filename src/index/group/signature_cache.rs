@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::index::doc_map::DocMap;
-use crate::store::{ChunkTable, DocNo, DocTable, View};
+use crate::store::{DocNo, View};
 use std::ops::ControlFlow;
 
 /// The lanes of the documents with the lowest numbers.
@@ -20,8 +20,8 @@ const NOWHERE: u32 = u32::MAX;
 impl SignatureCache {
     /// Reads the signatures of at most `documents` documents, in the order of their rows, until
     /// they take `budget` bytes.
-    pub(crate) fn read<P: ChunkTable, D: DocTable>(
-        view: &View<'_, P, D>,
+    pub(crate) fn read(
+        view: &View<'_>,
         width: usize,
         documents: u64,
         budget: usize,
@@ -65,12 +65,7 @@ impl SignatureCache {
     }
 
     /// Appends the lanes of a document, from memory or from the file.
-    pub(crate) fn append<P: ChunkTable, D: DocTable>(
-        &self,
-        view: &View<'_, P, D>,
-        doc: DocNo,
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
+    pub(crate) fn append(&self, view: &View<'_>, doc: DocNo, out: &mut Vec<u8>) -> Result<()> {
         match self.get(doc) {
             Some(lanes) => {
                 out.extend_from_slice(lanes);

@@ -6,7 +6,7 @@ use crate::hash::TextKey;
 use crate::index::ask::cache::Cached;
 use crate::index::ask::verify::Elements;
 use crate::sketch::Sketcher;
-use crate::store::{ChunkTable, DocNo, DocTable, RecentLanes, View};
+use crate::store::{DocNo, RecentLanes, View};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -33,8 +33,8 @@ pub(super) struct Criteria<'v> {
 }
 
 /// Decides whether two documents are similar.
-pub(super) struct Comparer<'v, P, D> {
-    view: &'v View<'v, P, D>,
+pub(super) struct Comparer<'v> {
+    view: &'v View<'v>,
     criteria: Criteria<'v>,
     /// The memory for lanes, and for elements, in bytes.
     room: usize,
@@ -58,10 +58,10 @@ pub(super) struct Comparer<'v, P, D> {
     apart: FxHashSet<(DocNo, DocNo)>,
 }
 
-impl<'v, P: ChunkTable, D: DocTable> Comparer<'v, P, D> {
+impl<'v> Comparer<'v> {
     /// A comparer that has one of this many parts of the memory.
     pub(super) fn new(
-        view: &'v View<'v, P, D>,
+        view: &'v View<'v>,
         criteria: Criteria<'v>,
         recent: RecentLanes,
         parts: usize,

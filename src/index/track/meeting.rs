@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::index::track::cluster_ids::Joins;
 use crate::index::track::comparer::{Comparer, Criteria};
-use crate::store::{ChunkTable, ClusterRows, DocNo, DocTable, RecentLanes, View, Watch, parallel};
+use crate::store::{ClusterRows, DocNo, RecentLanes, View, Watch, parallel};
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
@@ -50,17 +50,17 @@ impl SharedBuckets {
 }
 
 /// Documents that meet in buckets, and are joined if they are similar.
-pub(super) struct Meeting<'v, P, D> {
+pub(super) struct Meeting<'v> {
     joins: Joins,
     /// One for each thread.
-    workers: Vec<Worker<'v, P, D>>,
+    workers: Vec<Worker<'v>>,
 }
 
-impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
+impl<'v> Meeting<'v> {
     /// A meeting of documents that are similar by these criteria. `joins` has the documents that
     /// stand for themselves, and `recent` the lanes of documents that are likely to be compared.
     pub(super) fn new(
-        view: &'v View<'v, P, D>,
+        view: &'v View<'v>,
         criteria: Criteria<'v>,
         joins: Joins,
         recent: &RecentLanes,
@@ -93,7 +93,7 @@ impl<'v, P: ChunkTable + Sync, D: DocTable + Sync> Meeting<'v, P, D> {
         let mut tasks: Vec<_> = workers.iter_mut().zip(parts.into_iter().map(task)).collect();
         loop {
             let until = Instant::now() + SLICE;
-            let go_on = |(worker, task): &mut (&mut Worker<'v, P, D>, Task<'_>)| {
+            let go_on = |(worker, task): &mut (&mut Worker<'v>, Task<'_>)| {
                 worker.go_on(task, &is_new, joins, until)
             };
             let done = parallel::map(tasks.iter_mut().collect(), shared, go_on);
@@ -175,8 +175,8 @@ fn parts_of(buckets: &[SharedBuckets], parts: usize) -> Vec<Vec<&[DocNo]>> {
 }
 
 /// What one thread compares.
-struct Worker<'v, P, D> {
-    comparer: Comparer<'v, P, D>,
+struct Worker<'v> {
+    comparer: Comparer<'v>,
     /// The documents of one bucket.
     members: Vec<Member>,
     /// Those that were met so far, by what they are joined to.
@@ -202,7 +202,7 @@ struct Group {
     last: usize,
 }
 
-impl<P: ChunkTable, D: DocTable> Worker<'_, P, D> {
+impl Worker<'_> {
     /// Compares the documents of the next buckets of a task: of all, or until a time if one has
     /// many.
     fn go_on(

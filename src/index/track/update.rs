@@ -11,8 +11,8 @@ use crate::index::track::meeting::{Meeting, SharedBuckets};
 use crate::lsh::{WordRange, word};
 use crate::sketch::Sketcher;
 use crate::store::{
-    BandNo, ChunkTable, ClusterRows, DocNo, DocTable, LanesInOrder, RecentLanes, Untracked, View,
-    Watch, Writer, parallel, sort_spread,
+    BandNo, ClusterRows, DocNo, LanesInOrder, RecentLanes, Untracked, View, Watch, Writer,
+    parallel, sort_spread,
 };
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -108,11 +108,7 @@ struct Lanes {
 
 impl Lanes {
     /// Takes the lanes of these new documents from memory, or reads them.
-    fn read<P, D>(view: &View<'_, P, D>, new: &Range<u64>) -> Result<Self>
-    where
-        P: ChunkTable + Sync,
-        D: DocTable + Sync,
-    {
+    fn read(view: &View<'_>, new: &Range<u64>) -> Result<Self> {
         let kept = view.state.recent_lanes.clone();
         let are_latest = kept.is_before(new.start);
         if let Some(of_new) = kept.all_of(new.clone()) {
@@ -132,10 +128,7 @@ impl Lanes {
 }
 
 /// The new documents with these numbers.
-fn new_docs<P: ChunkTable, D: DocTable>(
-    view: &View<'_, P, D>,
-    new: &Range<u64>,
-) -> Result<NewDocs> {
+fn new_docs(view: &View<'_>, new: &Range<u64>) -> Result<NewDocs> {
     /// The numbers for each document of the index from which on few of them have one.
     const SPARSE: u64 = 4;
     let numbers = table_numbers(new);
@@ -154,14 +147,14 @@ fn table_numbers(numbers: &Range<u64>) -> Range<u32> {
 }
 
 /// An update: what it reads, and what it has found.
-struct Update<'v, 'w, P, D> {
-    view: &'v View<'v, P, D>,
+struct Update<'v, 'w> {
+    view: &'v View<'v>,
     search_plan: SearchPlan,
-    meeting: Meeting<'v, P, D>,
+    meeting: Meeting<'v>,
     watch: &'v mut Watch<'w>,
 }
 
-impl<P: ChunkTable + Sync, D: DocTable + Sync> Update<'_, '_, P, D> {
+impl Update<'_, '_> {
     /// Compares what is left of clusters that have lost documents. Only documents of the same
     /// cluster can be similar.
     fn rejoin(&mut self, shrunk: &BTreeSet<u64>, rows: &ClusterRows<'_>) -> Result<()> {

@@ -11,8 +11,7 @@ use crate::index::ask::search::SearchPlan;
 use crate::index::write::batch_buckets::BatchBuckets;
 use crate::lsh::{LaneGroups, group_key, word};
 use crate::store::{
-    BandNo, Bucket, CandidateLimit, ChunkTable, DocNo, DocTable, Document, Foretold, Grouped,
-    Replaced, View, parallel,
+    BandNo, Bucket, CandidateLimit, DocNo, Document, Foretold, Grouped, Replaced, View, parallel,
 };
 use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -55,17 +54,13 @@ struct Crowds {
 
 /// Lets the documents of a batch pass over crowded buckets, where that is less work than to search
 /// them. `documents` has those that will be searched for at their positions.
-pub(super) fn replace<P, D>(
-    view: &View<'_, P, D>,
+pub(super) fn replace(
+    view: &View<'_>,
     foretold: &mut Foretold<'_>,
     buckets: &BatchBuckets,
     documents: &[Option<&Document>],
     search_plan: SearchPlan,
-) -> Result<()>
-where
-    P: ChunkTable + Sync,
-    D: DocTable + Sync,
-{
+) -> Result<()> {
     let Some(crowds) = Crowds::read(view, buckets, documents)? else { return Ok(()) };
     if let Some(replaced) = crowds.replaced(view, buckets, documents, search_plan)? {
         foretold.replace(replaced);
@@ -76,15 +71,11 @@ where
 impl Crowds {
     /// Reads the crowded buckets. Returns `None` if there are none, or if they have too many
     /// documents.
-    fn read<P, D>(
-        view: &View<'_, P, D>,
+    fn read(
+        view: &View<'_>,
         buckets: &BatchBuckets,
         documents: &[Option<&Document>],
-    ) -> Result<Option<Self>>
-    where
-        P: ChunkTable + Sync,
-        D: DocTable + Sync,
-    {
+    ) -> Result<Option<Self>> {
         let mut asked: Vec<(Bucket, u32)> = Vec::new();
         for (band, in_band) in (0..).map(BandNo).zip(buckets.bands()) {
             let mut counts = vec![0; in_band.buckets.len()];
@@ -136,17 +127,13 @@ impl Crowds {
     /// and have enough equal lanes. For a document that has more of them than the plan compares,
     /// the usual search remains. Returns `None` if the tables would take too much work, or find too
     /// much.
-    fn replaced<P, D>(
+    fn replaced(
         self,
-        view: &View<'_, P, D>,
+        view: &View<'_>,
         buckets: &BatchBuckets,
         documents: &[Option<&Document>],
         search_plan: SearchPlan,
-    ) -> Result<Option<Replaced>>
-    where
-        P: ChunkTable + Sync,
-        D: DocTable + Sync,
-    {
+    ) -> Result<Option<Replaced>> {
         let most = search_plan.limit.map_or(usize::MAX, |limit| limit.compared);
         let usual = |size: usize| size.min(most) as f64 + READING * size as f64;
         let usual: f64 = self.asking.iter().map(|(_, size)| usual(*size)).sum();
@@ -202,9 +189,9 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     /// Looks for documents in the tables. Returns the documents of the batch, by position, and the
     /// similar ones among `docs`. Returns `None` if all parts together compare or find too much.
-    fn similar_among<P: ChunkTable, D: DocTable>(
+    fn similar_among(
         &self,
-        view: &View<'_, P, D>,
+        view: &View<'_>,
         docs: &[DocNo],
     ) -> Result<Option<FxHashSet<(u32, DocNo)>>> {
         let mut found = FxHashSet::default();

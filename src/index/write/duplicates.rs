@@ -19,7 +19,7 @@ use crate::index::write::kept::{InBatch, Kept, KeptDocument};
 use crate::index::write::nearest::{Nearest, NewDocument};
 use crate::index::write::outcome::{Inserted, Outcome};
 use crate::params::Confidence;
-use crate::store::{Asked, Batch, DocNo, Document, Entry, Existing, WriteView, parallel};
+use crate::store::{Asked, Batch, DocNo, Document, Entry, Existing, View, parallel};
 
 /// The number of matches remembered for a document. An earlier document of the same batch may
 /// replace the best ones.
@@ -220,7 +220,7 @@ impl<'c> Judge<'c> {
 
 /// Finds what is most similar to each document of a batch that is searched for, on all threads.
 fn find_nearest(
-    view: &WriteView<'_, '_>,
+    view: &View<'_>,
     searched: &[Option<NewDocument<'_>>],
     buckets: &BatchBuckets,
     rule: &DuplicateRule<'_>,

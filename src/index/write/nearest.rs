@@ -5,7 +5,7 @@ use crate::index::ask::exact_text::ExactText;
 use crate::index::ask::score::Score;
 use crate::index::ask::search::{SearchPlan, Similar, find_similar};
 use crate::index::write::duplicate_rule::{DuplicateRule, Shares};
-use crate::store::{Asked, DocNo, Document, WriteView};
+use crate::store::{Asked, DocNo, Document, View};
 
 /// A new document for which similar ones are searched.
 #[derive(Clone, Copy)]
@@ -45,7 +45,7 @@ impl Nearest {
     /// Finds the `most` best matches in the index, and the best one in other indexes. `asked` are
     /// the buckets of the document, if they were looked up in memory.
     pub(super) fn find(
-        view: &WriteView<'_, '_>,
+        view: &View<'_>,
         new: NewDocument<'_>,
         asked: Option<Asked<'_>>,
         rule: &DuplicateRule<'_>,
@@ -65,7 +65,7 @@ impl Nearest {
     }
 
     fn in_index(
-        view: &WriteView<'_, '_>,
+        view: &View<'_>,
         new: NewDocument<'_>,
         asked: Option<Asked<'_>>,
         search_plan: SearchPlan,

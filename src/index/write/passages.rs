@@ -9,7 +9,7 @@ use crate::index::ask::text_cache::TextCache;
 use crate::index::write::outcome::{Inserted, Outcome};
 use crate::params::Confidence;
 use crate::sketch::{Fingerprints, Sketcher};
-use crate::store::{Batch, DocNo, Document, Entry, Existing, OwnNumbers, WriteView};
+use crate::store::{Batch, DocNo, Document, Entry, Existing, OwnNumbers, View};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -98,7 +98,7 @@ impl<'c> PassageJudge<'c> {
         if entry.has_replaced() && self.is_limited(entry.document(), &met) {
             // Documents that the batch has replaced have taken the place of others.
             let (own, rule, sketcher) = (entry.existing().number(), self.rule, self.sketcher);
-            let search = |view: &WriteView<'_, '_>, document: &Document| {
+            let search = |view: &View<'_>, document: &Document| {
                 Met::new(view, document, own, rule, sketcher)
             };
             met = Met { with_batch: true, ..entry.read_with_batch(search)? };
@@ -260,7 +260,7 @@ impl Met {
     /// Finds what the index has of a document, without the one that has its id, and what the
     /// document has itself at an earlier place.
     fn new(
-        view: &WriteView<'_, '_>,
+        view: &View<'_>,
         document: &Document,
         own: Option<DocNo>,
         rule: &PassageRule,

@@ -3,7 +3,6 @@
 use crate::error::Result;
 use crate::store::bytes::chunk::Entry;
 use crate::store::bytes::schema::BandNo;
-use crate::store::read::tables::{ChunkTable, DocTable};
 use crate::store::read::view::View;
 use crate::store::runs::cursor::{MergeCursor, Source};
 use crate::store::storage_error::guard;
@@ -17,7 +16,7 @@ pub(crate) struct BandEntries {
 }
 
 impl BandEntries {
-    pub(crate) fn new<P: ChunkTable, D: DocTable>(view: &View<'_, P, D>, band: BandNo) -> Self {
+    pub(crate) fn new(view: &View<'_>, band: BandNo) -> Self {
         let mut entries = Self::runs_only(view, band);
         let segments = view.state.tail.segments().iter();
         segments.for_each(|segment| {
@@ -27,19 +26,13 @@ impl BandEntries {
     }
 
     /// The live entries that are in runs.
-    pub(crate) fn runs_only<P: ChunkTable, D: DocTable>(
-        view: &View<'_, P, D>,
-        band: BandNo,
-    ) -> Self {
+    pub(crate) fn runs_only(view: &View<'_>, band: BandNo) -> Self {
         let runs = view.state.manifest.with_band(band);
         let sources = runs.map(|(run, content)| Source::run(run, band, content));
         Self { cursor: MergeCursor::new(sources.collect()), block: Vec::new() }
     }
 
-    pub(crate) fn next<P: ChunkTable, D: DocTable>(
-        &mut self,
-        view: &View<'_, P, D>,
-    ) -> Result<Option<Entry>> {
+    pub(crate) fn next(&mut self, view: &View<'_>) -> Result<Option<Entry>> {
         while self.block.is_empty() {
             guard(view.fixed.path, || {
                 self.cursor.read(view.fixed.path, view.postings, &mut self.block)

@@ -7,7 +7,6 @@ use crate::store::read::bucket::Bucket;
 use crate::store::read::foretold::Foretold;
 use crate::store::read::found_docs::{CandidateLimit, FoundDocs};
 use crate::store::read::lookups::{BucketSearch, Lookup};
-use crate::store::read::tables::{ChunkTable, DocTable};
 use crate::store::read::view::View;
 use crate::store::runs::filter::Occurrence;
 use crate::store::storage_error::guard;
@@ -38,7 +37,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
+impl View<'_> {
     /// The live documents of a bucket.
     pub(crate) fn bucket(&self, bucket: Bucket) -> Result<Vec<DocNo>> {
         let mut docs = Vec::new();
@@ -206,14 +205,14 @@ struct EarlyCandidate {
 const EARLY_CANDIDATES: usize = 8;
 
 /// A search for candidates, and what it has found so far.
-struct CandidateSearch<'v, P, D, W> {
-    view: &'v View<'v, P, D>,
+struct CandidateSearch<'v, W> {
+    view: &'v View<'v>,
     is_wanted: W,
     found: FoundDocs,
     early: Vec<EarlyCandidate>,
 }
 
-impl<P: ChunkTable, D: DocTable, W: Fn(DocNo) -> bool> CandidateSearch<'_, P, D, W> {
+impl<W: Fn(DocNo) -> bool> CandidateSearch<'_, W> {
     /// Takes the documents that a segment of the tail has in a bucket.
     fn take_tail(&mut self, band: BandNo, docs: &[DocNo]) {
         let docs = self.found.admit(band, docs);

@@ -6,7 +6,6 @@ use crate::store::grouped::Grouped;
 use crate::store::parallel;
 use crate::store::read::bucket::Bucket;
 use crate::store::read::lookups::Lookup;
-use crate::store::read::tables::{ChunkTable, DocTable};
 use crate::store::read::view::View;
 use crate::store::runs::filter::Occurrence;
 
@@ -54,7 +53,7 @@ struct BandForetold<'v> {
     lookups: Grouped<Lookup<'v>>,
 }
 
-impl<P: ChunkTable + Sync, D: DocTable + Sync> View<'_, P, D> {
+impl View<'_> {
     /// Looks up the buckets of the first bands in memory, on all threads.
     pub(crate) fn foretell<'v>(&'v self, bands: &'v [BandBuckets]) -> Foretold<'v> {
         let numbered = (0..).map(BandNo).zip(bands).collect();

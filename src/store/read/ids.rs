@@ -5,7 +5,6 @@ use crate::lsh::WordRange;
 use crate::store::bytes::schema::{BandNo, DocNo, posting_key};
 use crate::store::read::bucket::Bucket;
 use crate::store::read::lookups::BucketSearch;
-use crate::store::read::tables::{ChunkTable, DocTable};
 use crate::store::read::view::View;
 use crate::store::runs::filter::Occurrence;
 use crate::store::runs::run::{BandRun, Run};
@@ -22,7 +21,7 @@ pub(crate) struct FirstDocuments {
     pub(crate) limited: bool,
 }
 
-impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
+impl View<'_> {
     /// The live documents whose ids have one of these hashes, which are in ascending order and
     /// distinct. The documents are in ascending order, too.
     pub(crate) fn with_id_hashes(&self, hashes: &[u64]) -> Result<Vec<DocNo>> {

@@ -3,7 +3,6 @@
 use crate::lsh::WordRange;
 use crate::store::bytes::schema::Layout;
 use crate::store::read::bucket::Bucket;
-use crate::store::read::tables::{ChunkTable, DocTable};
 use crate::store::read::view::View;
 use crate::store::runs::filter::{FilterKey, FilterPlace, Occurrence};
 use crate::store::runs::run::{BandRun, Run};
@@ -51,7 +50,7 @@ pub(super) struct Lookup<'v> {
     pub(super) occurrence: Occurrence,
 }
 
-impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
+impl View<'_> {
     /// Passes on the lookups of buckets in the runs that may have them, by what memory tells, each
     /// with the position of its bucket.
     ///

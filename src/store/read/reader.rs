@@ -140,15 +140,15 @@ impl Reader {
         self.commit.as_ref()
     }
 
-    pub(crate) fn view(&self) -> View<'_, Table<u64>, Table<u32>> {
+    pub(crate) fn view(&self) -> View<'_> {
         View {
             fixed: self.engine.fixed(),
             state: &self.state,
             postings: &self.postings,
             signatures: &self.signatures,
             documents: &self.documents,
-            texts: self.texts.as_ref(),
-            fingerprints: self.fingerprints.as_ref(),
+            texts: self.texts.as_ref().map(|texts| texts as _),
+            fingerprints: self.fingerprints.as_ref().map(|fingerprints| fingerprints as _),
         }
     }
 

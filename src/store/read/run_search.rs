@@ -4,14 +4,13 @@ use crate::error::Result;
 use crate::store::bytes::schema::{BandNo, DocNo, posting_key};
 use crate::store::read::bucket::Bucket;
 use crate::store::read::lookups::BucketSearch;
-use crate::store::read::tables::{ChunkTable, DocTable};
 use crate::store::read::view::View;
 use crate::store::runs::cursor::Source;
 use crate::store::runs::filter::FilterBuilder;
 use crate::store::runs::run::{BandRun, Run};
 use std::sync::Arc;
 
-impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
+impl View<'_> {
     /// Appends the documents that a run has in a bucket, removed ones included, until `out` has
     /// more than `room`.
     pub(super) fn search_run(

@@ -4,7 +4,6 @@ use crate::error::Result;
 use crate::sketch::SetSize;
 use crate::store::bytes::schema::DocNo;
 use crate::store::parallel;
-use crate::store::read::tables::{ChunkTable, DocTable};
 use crate::store::read::view::View;
 use crate::store::storage_error::{Doing, guard};
 use std::ops::Range;
@@ -12,7 +11,7 @@ use std::ops::Range;
 /// The document numbers that one thread reads at a time, which bounds the memory of results.
 const PART: u64 = if cfg!(test) { 64 } else { 1 << 13 };
 
-impl<P: ChunkTable + Sync, D: DocTable + Sync> View<'_, P, D> {
+impl View<'_> {
     /// Calls `map` with the lanes and the set size of each live document with these numbers, and
     /// `take` with what it returns, in the order of numbers.
     ///

@@ -6,7 +6,6 @@ use crate::store::bytes::chunk::Entry;
 use crate::store::bytes::schema::{BandNo, DocNo, posting_key};
 use crate::store::read::bucket::Bucket;
 use crate::store::read::lookups::BucketSearch;
-use crate::store::read::tables::{ChunkTable, DocTable};
 use crate::store::read::view::View;
 use crate::store::runs::filter::Occurrence;
 use crate::store::runs::run::{BandRun, Run};
@@ -16,7 +15,7 @@ use std::ops::Range;
 /// A document of a run, and the place of its bucket among those that are read.
 type Found = (u32, DocNo);
 
-impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
+impl View<'_> {
     /// For each of these buckets of a band that has more than one live document, calls `visit` with
     /// them. The words of the buckets ascend and do not overlap.
     ///

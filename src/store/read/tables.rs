@@ -4,21 +4,65 @@ use crate::error::Result;
 use crate::store::bytes::chunk::Chunk;
 use crate::store::bytes::schema::Table;
 use crate::store::storage_error::{Doing, damaged};
-use redb::ReadableTable;
+use redb::{AccessGuard, Key, Range, ReadableTable, StorageError};
+use std::borrow::Borrow;
+use std::ops::{Bound, RangeBounds};
 use std::path::Path;
 
-/// A table with document numbers as keys, in a read or a write transaction.
-pub(crate) trait DocTable: ReadableTable<u32, &'static [u8]> {}
-impl<T: ReadableTable<u32, &'static [u8]>> DocTable for T {}
+/// The bytes of a row.
+type Row<'t> = AccessGuard<'t, &'static [u8]>;
 
-/// The table of chunks, in a read or a write transaction.
-pub(crate) trait ChunkTable: ReadableTable<u64, &'static [u8]> {}
-impl<T: ReadableTable<u64, &'static [u8]>> ChunkTable for T {}
+/// A table of numbered rows, in a read or a write transaction.
+///
+/// What reads a table takes `&dyn Rows`, so that it is compiled once and not once for each kind of
+/// transaction. Next to a search in the tree, such a call costs nothing.
+pub(crate) trait Rows<K: Key + 'static>: Sync {
+    /// The row of a number.
+    fn get(&self, number: K) -> Result<Option<Row<'_>>, StorageError>;
+
+    /// The rows between two numbers, in ascending order.
+    fn between(
+        &self,
+        bounds: (Bound<K>, Bound<K>),
+    ) -> Result<Range<'_, K, &'static [u8]>, StorageError>;
+}
+
+impl<K, T> Rows<K> for T
+where
+    K: for<'k> Key<SelfType<'k> = K> + Borrow<K> + 'static,
+    T: ReadableTable<K, &'static [u8]> + Sync,
+{
+    fn get(&self, number: K) -> Result<Option<Row<'_>>, StorageError> {
+        ReadableTable::get(self, number)
+    }
+
+    fn between(
+        &self,
+        bounds: (Bound<K>, Bound<K>),
+    ) -> Result<Range<'_, K, &'static [u8]>, StorageError> {
+        self.range(bounds)
+    }
+}
+
+impl<K: Key + Copy + 'static> dyn Rows<K> + '_ {
+    /// The rows of a range of numbers, in ascending order.
+    pub(crate) fn range(
+        &self,
+        numbers: impl RangeBounds<K>,
+    ) -> Result<Range<'_, K, &'static [u8]>, StorageError> {
+        self.between((numbers.start_bound().cloned(), numbers.end_bound().cloned()))
+    }
+
+    /// All rows, in ascending order of their numbers.
+    pub(crate) fn iter(&self) -> Result<Range<'_, K, &'static [u8]>, StorageError> {
+        self.between((Bound::Unbounded, Bound::Unbounded))
+    }
+}
 
 /// Opens the chunk with this key and calls `read` with it.
 pub(crate) fn with_chunk<T>(
     path: &Path,
-    postings: &impl ChunkTable,
+    postings: &dyn Rows<u64>,
     key: u64,
     read: impl FnOnce(&Chunk<'_>) -> T,
 ) -> Result<T> {

@@ -13,7 +13,7 @@ use crate::store::parallel;
 use crate::store::read::bucket::Bucket;
 use crate::store::read::fixed::Fixed;
 use crate::store::read::recent_lanes::{LanesInOrder, NumberedLanes};
-use crate::store::read::tables::{ChunkTable, DocTable, with_chunk};
+use crate::store::read::tables::{Rows, with_chunk};
 use crate::store::state::State;
 use crate::store::storage_error::{Doing, damaged, guard};
 use std::cmp::Ordering;
@@ -21,19 +21,19 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 /// One consistent state of an index.
-pub(crate) struct View<'a, P, D> {
+pub(crate) struct View<'a> {
     pub(crate) fixed: Fixed<'a>,
     pub(crate) state: &'a State,
-    pub(crate) postings: &'a P,
-    pub(crate) signatures: &'a D,
-    pub(crate) documents: &'a D,
+    pub(crate) postings: &'a dyn Rows<u64>,
+    pub(crate) signatures: &'a dyn Rows<u32>,
+    pub(crate) documents: &'a dyn Rows<u32>,
     /// `None` if the index stores no texts.
-    pub(crate) texts: Option<&'a D>,
+    pub(crate) texts: Option<&'a dyn Rows<u32>>,
     /// `None` if the index finds no passages.
-    pub(crate) fingerprints: Option<&'a D>,
+    pub(crate) fingerprints: Option<&'a dyn Rows<u32>>,
 }
 
-impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
+impl View<'_> {
     /// Whether a document that has a band entry is live: entries of removed documents remain until
     /// a merge drops them.
     pub(crate) fn is_live(&self, doc: DocNo) -> bool {
@@ -226,11 +226,7 @@ impl<P: ChunkTable, D: DocTable> View<'_, P, D> {
 
     /// The lanes of the live documents with these numbers, without those of documents that have no
     /// shingles, in parts whose numbers ascend from one to the next. Reads on all threads.
-    pub(crate) fn lanes_of(&self, numbers: Range<u32>) -> Result<Vec<NumberedLanes>>
-    where
-        P: Sync,
-        D: Sync,
-    {
+    pub(crate) fn lanes_of(&self, numbers: Range<u32>) -> Result<Vec<NumberedLanes>> {
         let part = numbers.len().div_ceil(rayon::current_num_threads()).max(1);
         let starts: Vec<u32> = numbers.clone().step_by(part).collect();
         let shared = numbers.len() >= parallel::MIN_DOCUMENTS;

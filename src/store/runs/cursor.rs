@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::store::bytes::chunk::Entry;
 use crate::store::bytes::schema::{BandNo, RunNo, posting_key};
-use crate::store::read::tables::{ChunkTable, with_chunk};
+use crate::store::read::tables::{Rows, with_chunk};
 use crate::store::runs::run::{BandRun, Run};
 use crate::store::runs::segment::Segment;
 use crate::store::runs::spread::sort_spread;
@@ -26,7 +26,7 @@ impl Source {
     pub(crate) fn read(
         &mut self,
         path: &Path,
-        postings: &impl ChunkTable,
+        postings: &dyn Rows<u64>,
         out: &mut Vec<Entry>,
     ) -> Result<()> {
         match self {
@@ -104,7 +104,7 @@ impl MergeCursor {
     pub(crate) fn read(
         &mut self,
         path: &Path,
-        postings: &impl ChunkTable,
+        postings: &dyn Rows<u64>,
         out: &mut Vec<Entry>,
     ) -> Result<()> {
         for input in &mut self.inputs {

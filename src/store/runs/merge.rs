@@ -12,7 +12,7 @@
 use crate::error::Result;
 use crate::store::bytes::schema::{BandNo, DocNo, Layout, POSTINGS, RunNo};
 use crate::store::read::fixed::Fixed;
-use crate::store::read::tables::ChunkTable;
+use crate::store::read::tables::Rows;
 use crate::store::runs::build::{BandBuilder, ChunkRow};
 use crate::store::runs::cursor::{MergeCursor, Source};
 use crate::store::runs::filter::FilterBuilder;
@@ -115,7 +115,7 @@ impl MergeTask {
     pub(crate) fn prepare(
         &self,
         fixed: Fixed<'_>,
-        postings: &impl ChunkTable,
+        postings: &dyn Rows<u64>,
         manifest: &Manifest,
         budget: u64,
     ) -> Result<Vec<BandStep>> {
@@ -160,7 +160,7 @@ impl MergeTask {
     fn advance(
         &self,
         fixed: Fixed<'_>,
-        postings: &impl ChunkTable,
+        postings: &dyn Rows<u64>,
         mut progress: Arc<BandMerge>,
         budget: u64,
     ) -> Result<BandStep> {

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::store::bytes::schema::{BandNo, POSTINGS, RunNo, Table, posting_owner};
 use crate::store::read::fixed::Fixed;
-use crate::store::read::tables::ChunkTable;
+use crate::store::read::tables::Rows;
 use crate::store::runs::merge::{BandStep, MergeContext, MergeTask};
 use crate::store::runs::run::Run;
 use crate::store::state::State;
@@ -53,7 +53,7 @@ pub(crate) type PreparedSteps = Vec<(RunNo, Vec<BandStep>)>;
 /// Prepares the next step of every merge in progress.
 pub(crate) fn prepare_all(
     fixed: Fixed<'_>,
-    postings: &impl ChunkTable,
+    postings: &dyn Rows<u64>,
     state: &State,
     budget: u64,
 ) -> Result<PreparedSteps> {

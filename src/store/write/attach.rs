@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::store::bytes::schema::{BandNo, DOCUMENT_NUMBERS, DocNo, Table};
 use crate::store::parallel;
 use crate::store::progress::Watch;
-use crate::store::read::tables::{ChunkTable, DocTable};
 use crate::store::read::view::View;
 use crate::store::runs::merge::MergeTask;
 use crate::store::runs::run::Run;
@@ -53,9 +52,9 @@ impl Writer {
     /// has with another text replaces it if `replaces`, and is left out otherwise.
     ///
     /// If it fails or is stopped, the transaction cannot be committed.
-    pub(crate) fn attach<P: ChunkTable + Sync, D: DocTable + Sync>(
+    pub(crate) fn attach(
         &mut self,
-        source: &View<'_, P, D>,
+        source: &View<'_>,
         replaces: bool,
         watch: &mut Watch<'_>,
     ) -> Result<Attached> {
@@ -69,9 +68,9 @@ impl Writer {
         Ok(attached)
     }
 
-    fn attach_all<P: ChunkTable + Sync, D: DocTable + Sync>(
+    fn attach_all(
         &mut self,
-        source: &View<'_, P, D>,
+        source: &View<'_>,
         replaces: bool,
         watch: &mut Watch<'_>,
     ) -> Result<Attached> {
@@ -115,9 +114,9 @@ impl Writer {
 
     /// Writes the rows of the documents and the bands of their ids. Returns also which documents
     /// were left out, by their numbers in the other index.
-    fn attach_rows<P: ChunkTable + Sync, D: DocTable + Sync>(
+    fn attach_rows(
         &mut self,
-        source: &View<'_, P, D>,
+        source: &View<'_>,
         offset: u32,
         runs: &mut [AttachedRun],
         replaces: bool,
@@ -161,9 +160,9 @@ impl Writer {
     }
 
     /// Decides which documents are written, and returns them. Those that they replace are removed.
-    fn decide<P: ChunkTable, D: DocTable>(
+    fn decide(
         &mut self,
-        source: &View<'_, P, D>,
+        source: &View<'_>,
         documents: Vec<AttachedDocument>,
         replaces: bool,
         attached: &mut Attached,
@@ -202,9 +201,9 @@ impl Writer {
     }
 
     /// Ends the bands of ids of the runs before this document.
-    fn reach<P: ChunkTable, D: DocTable>(
+    fn reach(
         &mut self,
-        source: &View<'_, P, D>,
+        source: &View<'_>,
         doc: DocNo,
         bands: &mut IdBands,
         runs: &mut [AttachedRun],
@@ -239,9 +238,9 @@ impl Writer {
     }
 
     /// Writes the bands of a run, and adds it to the manifest.
-    fn attach_run<P: ChunkTable + Sync, D: DocTable + Sync>(
+    fn attach_run(
         &mut self,
-        source: &View<'_, P, D>,
+        source: &View<'_>,
         new: &mut AttachedRun,
         offset: u32,
         left_out: &Tombstones,

@@ -6,7 +6,6 @@ use crate::store::bytes::codec::{DecodeError, reseal};
 use crate::store::bytes::record::{DocumentRecord, decode_signature};
 use crate::store::bytes::schema::{DocNo, Table};
 use crate::store::bytes::texts::{Dictionary, move_text};
-use crate::store::read::tables::{ChunkTable, DocTable};
 use crate::store::read::view::View;
 use crate::store::storage_error::{Doing, damaged, guard};
 use crate::store::write::encode::Rows;
@@ -64,8 +63,8 @@ pub(super) struct Destination {
 }
 
 /// Passes the rows of all documents on, in the order of their numbers, until `pass_on` breaks.
-pub(super) fn read_all<P: ChunkTable, D: DocTable>(
-    source: &View<'_, P, D>,
+pub(super) fn read_all(
+    source: &View<'_>,
     destination: &Destination,
     pass_on: &mut dyn FnMut(AttachedBlock) -> ControlFlow<()>,
 ) -> Result<()> {

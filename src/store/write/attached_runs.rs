@@ -8,7 +8,7 @@ use crate::store::bytes::schema::{
 };
 use crate::store::parallel;
 use crate::store::progress::Watch;
-use crate::store::read::tables::{ChunkTable, DocTable};
+use crate::store::read::tables::Rows;
 use crate::store::read::view::View;
 use crate::store::runs::build::{BandBuilder, ChunkRow};
 use crate::store::runs::cursor::{MergeCursor, Source};
@@ -152,7 +152,7 @@ impl IdEntries {
 /// Reads many entries at once: the last chunk that is made of them may be short.
 fn read_block(
     cursor: &mut MergeCursor,
-    postings: &impl ChunkTable,
+    postings: &dyn Rows<u64>,
     writer: &Writer,
     block: &mut Vec<Entry>,
 ) -> Result<()> {
@@ -167,8 +167,8 @@ fn read_block(
 }
 
 /// Copies a band of a run. Returns the same list of chunks.
-pub(super) fn copy_band<P: ChunkTable + Sync, D: DocTable + Sync>(
-    source: &View<'_, P, D>,
+pub(super) fn copy_band(
+    source: &View<'_>,
     (from, band): (&Run, BandNo),
     to: (RunNo, u32),
     writer: RunWriter<'_>,
@@ -188,8 +188,8 @@ pub(super) fn copy_band<P: ChunkTable + Sync, D: DocTable + Sync>(
 }
 
 /// Passes the chunks of a band on as those of another run, until `take` breaks.
-fn read_band<P: ChunkTable, D: DocTable>(
-    source: &View<'_, P, D>,
+fn read_band(
+    source: &View<'_>,
     (from, band, content): (&Run, BandNo, &BandRun),
     (number, offset): (RunNo, u32),
     take: &mut dyn FnMut(Vec<ChunkRow>) -> ControlFlow<()>,

@@ -6,8 +6,9 @@ use crate::hash::TextKey;
 use crate::store::bytes::schema::DocNo;
 use crate::store::document::Document;
 use crate::store::parallel;
+use crate::store::read::view::View;
 use crate::store::write::lookup::{Former, Known};
-use crate::store::write::writer::{WriteView, Writer};
+use crate::store::write::writer::Writer;
 use rustc_hash::FxHashSet;
 use std::mem::take;
 use std::vec;
@@ -110,7 +111,7 @@ impl<'w> Batch<'w> {
     /// document with the same id, what exists is absent.
     pub(crate) fn read<T>(
         &mut self,
-        read: impl FnOnce(&WriteView<'_, '_>, Vec<(&Document, Existing)>) -> Result<T>,
+        read: impl FnOnce(&View<'_>, Vec<(&Document, Existing)>) -> Result<T>,
     ) -> Result<T> {
         let rest = self.rest.as_slice().iter().zip(self.known.as_slice());
         let rest = rest.map(|(document, known)| (document, Existing::of(*known, document)));
@@ -122,7 +123,7 @@ impl<'w> Batch<'w> {
     /// written documents. For the second document with the same id, `existing` is absent.
     pub(crate) fn ask<T: Send>(
         &mut self,
-        ask: impl Fn(&WriteView<'_, '_>, &Document, Existing) -> Result<T> + Sync + Send,
+        ask: impl Fn(&View<'_>, &Document, Existing) -> Result<T> + Sync + Send,
     ) -> Result<Vec<T>> {
         self.read(|view, rest| {
             let shared = rest.len() > 1;
@@ -229,7 +230,7 @@ impl Entry<'_, '_> {
     /// that still wait.
     pub(crate) fn read<T>(
         &mut self,
-        read: impl FnOnce(&WriteView<'_, '_>, &Document) -> Result<T>,
+        read: impl FnOnce(&View<'_>, &Document) -> Result<T>,
     ) -> Result<T> {
         let Self { batch, document, .. } = self;
         batch.writer.read(|view| read(view, document))
@@ -238,7 +239,7 @@ impl Entry<'_, '_> {
     /// Writes the documents of the batch that were inserted before this one, and reads all.
     pub(crate) fn read_with_batch<T>(
         &mut self,
-        read: impl FnOnce(&WriteView<'_, '_>, &Document) -> Result<T>,
+        read: impl FnOnce(&View<'_>, &Document) -> Result<T>,
     ) -> Result<T> {
         self.batch.write()?;
         self.read(read)

@@ -8,7 +8,6 @@ use crate::store::storage_error::Doing;
 use crate::store::write::batch::Existing;
 use crate::store::write::lookup::Known;
 use crate::store::write::writer::Writer;
-use redb::ReadableTable;
 use roaring::RoaringBitmap;
 
 /// The documents that a source has given: the numbers under which the index has them, or had them

@@ -5,7 +5,8 @@ use crate::hash::{TextKey, id_hash};
 use crate::store::bytes::record::DocumentRecord;
 use crate::store::bytes::schema::DocNo;
 use crate::store::parallel;
-use crate::store::write::writer::{WriteView, Writer};
+use crate::store::read::view::View;
+use crate::store::write::writer::Writer;
 use std::collections::{HashMap, HashSet};
 
 /// The result of looking up one of several ids.
@@ -113,11 +114,7 @@ fn pieces(mut rest: &[(u64, usize)], size: usize) -> Vec<&[(u64, usize)]> {
 
 /// Looks up ids, of which the sorted hashes and the places in the list are given. Returns those
 /// that are not absent.
-fn look_up(
-    view: &WriteView<'_, '_>,
-    ids: &[&str],
-    piece: &[(u64, usize)],
-) -> Result<Vec<(usize, Known)>> {
+fn look_up(view: &View<'_>, ids: &[&str], piece: &[(u64, usize)]) -> Result<Vec<(usize, Known)>> {
     let mut found = Vec::new();
     let groups = piece.chunk_by(|a, b| a.0 == b.0);
     for group in groups.clone().filter(|group| group.len() > 1) {

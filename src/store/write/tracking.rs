@@ -9,8 +9,9 @@ use crate::store::bytes::schema::{
 };
 use crate::store::parallel;
 use crate::store::read::recent_lanes::RecentLanes;
+use crate::store::read::view::View;
 use crate::store::storage_error::{Doing, damaged};
-use crate::store::write::writer::{WriteView, Writer};
+use crate::store::write::writer::Writer;
 use redb::{ReadableTable, WriteTransaction};
 use std::collections::BTreeSet;
 use std::ops::{Bound, Range};
@@ -303,7 +304,7 @@ impl Writer {
     pub(crate) fn track<T>(
         &mut self,
         upto: u64,
-        work: impl FnOnce(&WriteView<'_, '_>, &mut ClusterRows<'_>) -> Result<T>,
+        work: impl FnOnce(&View<'_>, &mut ClusterRows<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
         let Some(mut tracking) = self.state().tracking else { return Ok(None) };
         let commit = self.next_commit();

@@ -20,10 +20,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-type WriteTable<'t, K> = redb::Table<'t, K, &'static [u8]>;
-/// The view that a write transaction reads.
-pub(crate) type WriteView<'v, 't> = View<'v, WriteTable<'t, u64>, WriteTable<'t, u32>>;
-
 /// Whether a transaction was committed. Clones tell it of the same transaction, and outlive it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Committed(Arc<AtomicBool>);
@@ -206,20 +202,14 @@ impl Writer {
 
     /// Reads the state with all changes of this transaction. Puts waiting documents in a segment
     /// first.
-    pub(super) fn read<T>(
-        &mut self,
-        read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>,
-    ) -> Result<T> {
+    pub(super) fn read<T>(&mut self, read: impl FnOnce(&View<'_>) -> Result<T>) -> Result<T> {
         self.settle();
         self.remove_rows()?;
         self.read_settled(read)
     }
 
     /// Reads the state without the documents that wait to be put in a segment.
-    pub(super) fn read_settled<T>(
-        &self,
-        read: impl FnOnce(&WriteView<'_, '_>) -> Result<T>,
-    ) -> Result<T> {
+    pub(super) fn read_settled<T>(&self, read: impl FnOnce(&View<'_>) -> Result<T>) -> Result<T> {
         let (txn, path) = (self.txn()?, self.engine.path());
         self.engine.guard_write(|| {
             let action = "opening the tables";
@@ -242,8 +232,8 @@ impl Writer {
                 postings: &postings,
                 signatures: &signatures,
                 documents: &documents,
-                texts: texts.as_ref(),
-                fingerprints: fingerprints.as_ref(),
+                texts: texts.as_ref().map(|texts| texts as _),
+                fingerprints: fingerprints.as_ref().map(|fingerprints| fingerprints as _),
             })
         })
     }
