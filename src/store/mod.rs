@@ -67,7 +67,6 @@ pub(crate) use read::candidates::Asked;
 pub(crate) use read::clusters::ClusterReader;
 pub(crate) use read::foretold::{BandBuckets, Foretold, Replaced};
 pub(crate) use read::found_docs::{CandidateLimit, most_often};
-pub(crate) use read::ids::FirstDocuments;
 pub(crate) use read::reader::Reader;
 pub(crate) use read::recent_lanes::{LanesInOrder, RecentLanes};
 pub(crate) use read::view::View;

@@ -54,6 +54,15 @@ pub(crate) fn map<T: Send, R: Send>(
     all
 }
 
+/// Applies a function that may fail to every item, on all threads. Returns the results in the order
+/// of items, or the error of the first item that has one.
+pub(crate) fn try_map<T: Send, R: Send>(
+    items: Vec<T>,
+    apply: impl Fn(T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    map(items, true, apply).into_iter().collect()
+}
+
 /// Runs a function on this thread and on as many of the pool as it has others. What it takes is
 /// `dyn`, so that all this is compiled once.
 fn on_all_threads(work: &(dyn Fn() + Sync)) {

@@ -2,8 +2,7 @@
 
 use crate::error::Result;
 use crate::index::snapshot::Snapshot;
-use crate::store::{BandEntries, BandNo};
-use rayon::prelude::*;
+use crate::store::{BandEntries, BandNo, parallel};
 
 /// The distribution of bucket sizes in the first bands of an index, at the index's own depth.
 ///
@@ -52,12 +51,10 @@ impl BucketSizes {
     /// Counts one band per thread. Memory use does not depend on the size of the index.
     fn count(snapshot: &Snapshot, bands: usize) -> Result<Self> {
         let bands = bands.min(snapshot.settings().plan.bands());
-        let counts: Result<Vec<Counts>> = (0..bands)
-            .into_par_iter()
-            .map(|band| count_band(snapshot, BandNo(band as u8)))
-            .collect();
+        let count = |band| count_band(snapshot, BandNo(band as u8));
+        let counts = parallel::try_map((0..bands).collect(), count)?;
         let (mut total, mut largest) = (Vec::new(), 0);
-        for (counts, most) in counts? {
+        for (counts, most) in counts {
             total.resize(counts.len().max(total.len()), 0);
             total.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
             largest = most.max(largest);

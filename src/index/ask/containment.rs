@@ -14,8 +14,7 @@ use crate::index::ask::verify::{AskedText, verified};
 use crate::lsh::{BandPlan, ClassSearch, ContainmentPlan, Margin, Probe, word};
 use crate::params::{Confidence, Recall, Threshold};
 use crate::sketch::Signature;
-use crate::store::{Asked, BandNo, Bucket, CandidateLimit, DocNo};
-use rayon::prelude::*;
+use crate::store::{Asked, BandNo, Bucket, CandidateLimit, DocNo, parallel};
 use std::cmp::Ordering;
 use std::sync::OnceLock;
 
@@ -174,7 +173,7 @@ impl<'q> Search<'q> {
                 Containment { share: found.share, low: found.share, high: found.share };
             Ok(Found { doc: met.doc, score: Score::Exact(found.similarity), containment })
         };
-        let mut found: Vec<Found> = self.met.par_iter().map(exact).collect::<Result<_>>()?;
+        let mut found = parallel::try_map(self.met.iter().collect(), exact)?;
         let least = self.asked.threshold.get();
         found.retain(|found| found.containment.share >= least);
         Ok(found)
@@ -192,7 +191,7 @@ impl<'q> Search<'q> {
                 (prior.reach(self.asked.threshold, mean, &errors), errors)
             })
         };
-        let reaches: Vec<_> = self.far.par_iter().map(reach).collect();
+        let reaches = parallel::map(self.far.iter().collect(), true, reach);
         // Documents with fewer elements than this do not contain the share.
         let enough = self.asked.threshold.get() * self.size;
         let undecidable = self.far.iter().zip(&reaches);
@@ -227,7 +226,8 @@ impl<'q> Search<'q> {
             };
             Some(Found { doc, score: Score::Estimated(equal), containment })
         };
-        (self.met.par_iter().filter_map(judge).collect(), undecidable.sum())
+        let judged = parallel::map(self.met.iter().collect(), true, judge);
+        (judged.into_iter().flatten().collect(), undecidable.sum())
     }
 
     fn named(&self, found: &Found, id: String) -> Match {
@@ -260,13 +260,13 @@ impl Query<'_> {
         let found = search.run(&view, asked.excluded, asked.limit)?;
         let FoundPassages { found, candidates, limited } = found;
         let units = search.units() as f64;
-        let judged = found.into_par_iter().filter_map(|(doc, shared)| {
+        let judged = parallel::map(found, true, |(doc, shared)| {
             let (low, high) = search.covered(&shared);
             let (low, high) = (low as f64 / units, high as f64 / units);
             let containment = Containment { share: f64::midpoint(low, high), low, high };
             (containment.high >= asked.threshold.get()).then_some((doc, containment))
         });
-        let judged: Vec<(DocNo, Containment)> = judged.collect();
+        let judged: Vec<(DocNo, Containment)> = judged.into_iter().flatten().collect();
         let scores: Vec<Score> = match asked.text {
             Some(text) => {
                 let docs: Vec<Candidate> = judged.iter().map(|(doc, _)| (0, *doc)).collect();
@@ -277,7 +277,7 @@ impl Query<'_> {
                 let equal = |lanes: &[u8], _| equal_lanes(asked.signature.lanes(), lanes);
                 let score =
                     |(doc, _): &(DocNo, _)| Ok(Score::Estimated(view.with_signature(*doc, equal)?));
-                judged.par_iter().map(score).collect::<Result<_>>()?
+                parallel::try_map(judged.iter().collect(), score)?
             }
         };
         let found = judged.into_iter().zip(scores);

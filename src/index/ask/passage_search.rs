@@ -12,9 +12,8 @@ use crate::index::ask::prints::Prints;
 use crate::index::ask::stretch::{MetStretch, Origin};
 use crate::index::ask::text_cache::TextCache;
 use crate::sketch::{Fingerprints, Sketcher};
-use crate::store::{CandidateLimit, DocNo, FirstDocuments, View, most_often};
+use crate::store::{CandidateLimit, DocNo, View, most_often, parallel};
 use crate::text::{Shingle, Shingler, UnitNumbers, UnitSequence};
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -192,30 +191,31 @@ impl<'s> PassageSearch<'s> {
     ) -> Result<(Vec<DocNo>, bool)> {
         /// The words that are looked up together: neighbours are in the same chunks.
         const PIECE: usize = 64;
+        /// The pieces whose documents are in memory together.
+        const TOGETHER: usize = 16;
         /// The documents of all words that are read with a limit, each as often as it is found.
         const READ: usize = 1 << 20;
         let Some(band) = view.fixed.layout.fingerprints() else { return Ok((Vec::new(), false)) };
-        let pieces = self.words.par_chunks(PIECE);
+        let pieces: Vec<&[u64]> = self.words.chunks(PIECE).collect();
         let Some(limit) = limit else {
-            let pieces = pieces.map(|words| {
-                let mut docs = view.with_words(band, words)?;
+            let mut docs = Vec::new();
+            // All pieces may have the same documents, which are in memory once for each of these.
+            for pieces in pieces.chunks(TOGETHER) {
+                let found = parallel::try_map(pieces.to_vec(), |words| {
+                    let mut docs = view.with_words(band, words)?;
+                    docs.dedup();
+                    Ok(docs)
+                })?;
+                docs.extend(found.into_iter().flatten());
+                // What is added is sorted in parts, which this sort makes use of.
+                docs.sort();
                 docs.dedup();
-                Ok(docs)
-            });
-            let docs = pieces.try_reduce(Vec::new, |mut one, other| {
-                one.extend(other);
-                // Both are sorted, which this sort makes use of.
-                one.sort();
-                one.dedup();
-                Ok(one)
-            });
-            let mut docs = docs?;
+            }
             docs.retain(|doc| !excluded.contains(*doc));
             return Ok((docs, false));
         };
         let most = (READ / self.words.len().max(1)).clamp(1, CandidateLimit::READ);
-        let read = pieces.map(|words| view.first_with_words(band, words, most));
-        let read: Vec<FirstDocuments> = read.collect::<Result<_>>()?;
+        let read = parallel::try_map(pieces, |words| view.first_with_words(band, words, most))?;
         let are_cut = read.iter().any(|first| first.limited);
         let found = read.into_iter().flat_map(|first| first.docs);
         let found = found.filter(|doc| !excluded.contains(*doc)).collect();
@@ -232,15 +232,12 @@ impl<'s> PassageSearch<'s> {
     ) -> Result<FoundPassages> {
         let (docs, limited) = self.candidates(view, excluded, limit)?;
         let candidates = docs.len() as u64;
-        let outlined = docs.into_par_iter().filter_map(|doc| match view.fingerprints(doc) {
-            Ok(Some(fingerprints)) => {
-                let outline = self.grams.outline(&Prints::new(&fingerprints), self.least);
-                outline.map(|outline| Ok((doc, outline)))
-            }
-            Ok(None) => None,
-            Err(error) => Some(Err(error)),
-        });
-        let outlined: Vec<(DocNo, Outline)> = outlined.collect::<Result<_>>()?;
+        let outlined = parallel::try_map(docs, |doc| {
+            let Some(fingerprints) = view.fingerprints(doc)? else { return Ok(None) };
+            let outline = self.grams.outline(&Prints::new(&fingerprints), self.least);
+            Ok(outline.map(|outline| (doc, outline)))
+        })?;
+        let outlined: Vec<(DocNo, Outline)> = outlined.into_iter().flatten().collect();
         let found = if self.exact {
             self.verified(view, outlined)?
         } else {
@@ -343,11 +340,10 @@ impl<'s> PassageSearch<'s> {
         view: &View<'_>,
         outlined: Vec<(DocNo, Outline)>,
     ) -> Result<Vec<(DocNo, SharedUnits)>> {
-        let keyed = outlined.into_par_iter().map(|(doc, outline)| {
+        let keyed = parallel::try_map(outlined, |(doc, outline)| {
             let record = view.document(doc)?;
             Ok((doc, outline, record.text_key()))
-        });
-        let keyed = keyed.collect::<Result<Vec<(DocNo, Outline, TextKey)>>>()?;
+        })?;
         let mut first: FxHashMap<TextKey, usize> = FxHashMap::default();
         for (at, (_, _, key)) in keyed.iter().enumerate() {
             first.entry(*key).or_insert(at);
@@ -359,8 +355,7 @@ impl<'s> PassageSearch<'s> {
                 Ok(Vec::new())
             }
         };
-        let compared = keyed.par_iter().enumerate().map(compare);
-        let compared: Vec<Vec<SharedStretch>> = compared.collect::<Result<_>>()?;
+        let compared = parallel::try_map(keyed.iter().enumerate().collect(), compare)?;
         let found = keyed.iter().filter_map(|(doc, _, key)| {
             let stretches = &compared[*first.get(key)?];
             (!stretches.is_empty()).then(|| (*doc, SharedUnits::Exact(stretches.clone())))

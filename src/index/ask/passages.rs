@@ -8,9 +8,8 @@ use crate::index::ask::passage_search::{FoundPassages, PassageSearch, SharedUnit
 use crate::index::ask::ranks::named_first;
 use crate::index::snapshot::Snapshot;
 use crate::params::Threshold;
-use crate::store::{CandidateLimit, DocNo};
+use crate::store::{CandidateLimit, DocNo, parallel};
 use crate::text::Content;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// A query for documents that share a passage with a text: a stretch of at least as many units as
@@ -290,14 +289,13 @@ impl<'s> PassageQuery<'s> {
         } else {
             None
         };
-        let matches = named.into_par_iter().map(|(((shared, most), doc, found), id)| {
+        let matches = parallel::try_map(named, |(((shared, most), doc, found), id)| {
             let passages = match &places {
                 Some(places) => places.passages(doc, &found, gram)?,
                 None => Vec::new(),
             };
             Ok(PassageMatch { id, shared, most, passages })
-        });
-        let matches = matches.collect::<Result<_>>()?;
+        })?;
         Ok(PassageMatches { matches, units, candidates, limited, left_out })
     }
 }

@@ -8,9 +8,8 @@ use crate::index::ask::score::Candidate;
 use crate::lsh::{Margin, Probe};
 use crate::params::{Lanes, Recall, Threshold};
 use crate::sketch::Sketcher;
-use crate::store::{DocNo, Settings, View};
+use crate::store::{DocNo, Settings, View, parallel};
 use crate::text::Content;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Mutex, PoisonError};
@@ -235,11 +234,12 @@ pub(crate) fn verified(
         let exact = |&(_, doc): &Candidate| Ok((exact(text_key(view, doc)?, doc)?, doc));
         candidates.iter().map(exact).collect::<Result<_>>()?
     } else {
-        let keys = candidates.par_iter().map(|(_, doc)| Ok((text_key(view, *doc)?, *doc)));
-        let keys = keys.collect::<Result<Vec<(TextKey, DocNo)>>>()?;
+        let key = |(_, doc): &Candidate| Ok((text_key(view, *doc)?, *doc));
+        let keys = parallel::try_map(candidates.iter().collect(), key)?;
         let texts: FxHashMap<TextKey, DocNo> = keys.iter().copied().collect();
-        let of_text = texts.par_iter().map(|(key, doc)| Ok((*key, exact(*key, *doc)?)));
-        let of_text = of_text.collect::<Result<FxHashMap<TextKey, f64>>>()?;
+        let exact = |(key, doc)| Ok((key, exact(key, doc)?));
+        let of_text = parallel::try_map(texts.into_iter().collect(), exact)?;
+        let of_text: FxHashMap<TextKey, f64> = of_text.into_iter().collect();
         keys.iter().filter_map(|(key, doc)| Some((*of_text.get(key)?, *doc))).collect()
     };
     found.retain(|(similarity, _)| *similarity >= threshold);
