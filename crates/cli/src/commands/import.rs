@@ -3,7 +3,7 @@
 use crate::commands::exported::{self, Header, LineReader};
 use crate::commands::info::warn_of_other_unicode;
 use crate::commands::insert_batches::{BatchInserter, InsertOptions, PlacedDocument};
-use crate::input::{BadRecord, Block, Line, STANDARD_INPUT, too_long};
+use crate::input::{BadRecord, Block, Line, STANDARD_INPUT, share, too_long};
 use crate::run::bad_records::BadRecords;
 use crate::run::failure::Failure;
 use crate::run::global_options::GlobalOptions;
@@ -13,7 +13,6 @@ use crate::run::{ending::Ending, opening};
 use crate::terminal::interrupt;
 use crate::terminal::output::{count, grouped};
 use crate::terminal::progress_bar::ProgressBar;
-use rayon::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -190,6 +189,6 @@ impl ExportReader {
                 Err(cause) => Err(bad(number, cause)),
             })
         };
-        block.lines().into_par_iter().filter_map(read).collect()
+        share::map(block.lines(), read).into_iter().flatten().collect()
     }
 }

@@ -1,8 +1,8 @@
 //! Which shingle suits texts: tried out on a sample of them.
 
+use crate::input::share;
 use crate::run::failure::Failure;
 use crate::terminal::output::similarity;
-use rayon::prelude::*;
 use serde_json::Value;
 use twindex::{Overlap, Shingle, Shingler};
 
@@ -97,7 +97,7 @@ pub(crate) fn try_on(texts: &[String], threshold: f64) -> Result<Vec<ShingleChoi
 /// The shingles of each text.
 fn sets_of(texts: &[String], shingle: Shingle) -> Result<Vec<Vec<u64>>, Failure> {
     let shingler = Shingler::new(shingle, shingle.default_normalization(), false, 0)?;
-    Ok(texts.par_iter().map(|text| shingler.set(text)).collect())
+    Ok(share::map(texts.iter().collect(), |text| shingler.set(text)))
 }
 
 /// The text with its middle letter replaced, as a typing error does.

@@ -8,9 +8,9 @@ use super::format::Format;
 use super::lines::LineParser;
 use super::record::{BadRecord, Record, TableHead};
 use super::rows::RowBlock;
+use super::share;
 use super::table::Table;
 use super::warc::{WarcBlock, WarcParser};
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// How threads share the work of parsing.
@@ -104,9 +104,7 @@ impl Batch {
                         let mut parser = table.parser();
                         rows.into_iter().map(|row| record(&mut parser, row)).collect()
                     }
-                    Sharing::Records => {
-                        rows.into_par_iter().map_init(|| table.parser(), record).collect()
-                    }
+                    Sharing::Records => share::map_init(rows, || table.parser(), record),
                 }
             }
             Self::Warc(parser, block) => {
@@ -117,8 +115,8 @@ impl Batch {
                 each(block.records(), sharing, record)
             }
             Self::Columns(table, piece) => {
-                let rows = (0..piece.rows()).into_par_iter();
-                rows.map(|row| table.record(piece, row).and_then(&take)).collect()
+                let rows = (0..piece.rows()).collect();
+                share::map(rows, |row| table.record(piece, row).and_then(&take))
             }
         }
     }
@@ -133,6 +131,6 @@ fn each<I: Send, T: Send>(
 ) -> Vec<T> {
     match sharing {
         Sharing::Batches => items.into_iter().filter_map(apply).collect(),
-        Sharing::Records => items.into_par_iter().filter_map(apply).collect(),
+        Sharing::Records => share::map(items, apply).into_iter().flatten().collect(),
     }
 }

@@ -7,10 +7,10 @@ use super::format::Format;
 use super::input_file::InputFile;
 use super::path_id::id_of;
 use super::record::{BadRecord, Body, RawRecord, Record, RecordName, not_utf8, too_long};
+use super::share;
 use super::text_form::TextForm;
 use crate::remote::RemoteFile;
 use encoding_rs::Encoding;
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub(super) fn read<T: Send>(
             let text = text_of(file, most, Some(&mut share)).transpose()?;
             Some(text.and_then(|text| give(file, &text, &take)))
         };
-        let results: Vec<_> = group.par_iter().map(read).collect();
+        let results = share::map(group.iter().collect(), read);
         all.extend(results.into_iter().zip(group).map(|(result, file)| {
             // Read alone, the file may take as much as any record.
             let alone = || {

@@ -41,6 +41,7 @@ mod path_id;
 mod record;
 mod rows;
 mod sets;
+pub(crate) mod share;
 mod source;
 mod stream;
 mod table;

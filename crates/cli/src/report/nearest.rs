@@ -4,10 +4,10 @@ use super::histogram::Histogram;
 use super::id_hash;
 use super::removed::Removed;
 use super::target::interrupted;
+use crate::input::share;
 use crate::run::failure::Failure;
 use crate::terminal::interrupt;
 use crate::terminal::progress_bar::ProgressBar;
-use rayon::prelude::*;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use twindex::{Match, Snapshot};
 
@@ -167,8 +167,8 @@ impl Neighbourhood {
             progress.expect_documents(next.len() as u64);
             // Texts are read for the sample only: for what is counted and shown.
             let estimate = estimate || step > 0;
-            let found = next.par_iter().map(|id| ask(id, estimate));
-            let found = found.collect::<Result<Vec<_>, _>>()?;
+            let found = share::map(next.iter().collect(), |id| ask(id, estimate));
+            let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
             let mut further = Vec::new();
             for (id, matches) in next.into_iter().zip(found) {
                 let mut list = Vec::with_capacity(matches.len());

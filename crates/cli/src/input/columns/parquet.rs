@@ -2,6 +2,7 @@
 
 use super::seekable::Seekable;
 use super::table::{Selection, unless_panicked, unread_type};
+use crate::input::share;
 use crate::input::wanted::Wanted;
 use crate::remote::{BLOCK, BLOCKS};
 use arrow_array::RecordBatch;
@@ -14,7 +15,6 @@ use parquet::arrow::{ARROW_SCHEMA_META_KEY, ProjectionMask};
 use parquet::basic::Type;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ColumnChunkMetaData;
-use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -177,7 +177,7 @@ impl ParquetBatches {
                 continue;
             }
             self.next_group += small.len();
-            let decoded: Vec<_> = small.into_par_iter().map(|group| groups.decode(group)).collect();
+            let decoded = share::map(small, |group| groups.decode(group));
             for batches in decoded {
                 match batches {
                     Ok(batches) => self.ready.extend(batches),
