@@ -326,7 +326,6 @@ impl WriteTxn {
         self.check_source(source)?;
         let path = self.path().to_owned();
         let mut watch = Watch::new(&path, ATTACHING, tell);
-        watch.expect(source.len())?;
         let replaces = on_conflict == OnConflict::Replace;
         let attached = self.writer_mut().attach(&source.view(), replaces, &mut watch)?;
         let Attached { added, replaced, unchanged, skipped, empty, text_bytes } = attached;

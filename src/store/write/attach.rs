@@ -58,10 +58,11 @@ impl Writer {
         replaces: bool,
         watch: &mut Watch<'_>,
     ) -> Result<Attached> {
-        // What comes in gets numbers above those of the tail, and is not part of the tail.
-        self.flush()?;
         let mut attached = Attached::default();
         self.change(|writer| {
+            watch.expect(source.state.counters.documents)?;
+            // What comes in gets numbers above those of the tail, and is not part of the tail.
+            writer.flush()?;
             attached = writer.attach_all(source, replaces, watch)?;
             Ok(())
         })?;
