@@ -76,10 +76,10 @@ unsafe impl<'vtab, F: Function + 'vtab> VTab<'vtab> for Table<F> {
 
     fn best_index(&self, info: &mut IndexInfo) -> Result<bool> {
         let mut places: Vec<Option<usize>> = vec![None; F::ARGUMENTS.len()];
-        let mut waits = false;
+        let mut waits = vec![false; F::ARGUMENTS.len()];
         for (place, constraint) in info.constraints().enumerate() {
             let argument = usize::try_from(constraint.column() - F::COLUMNS).ok();
-            let Some(known) = argument.and_then(|argument| places.get_mut(argument)) else {
+            let Some(argument) = argument.filter(|argument| *argument < F::ARGUMENTS.len()) else {
                 continue;
             };
             let equals = matches!(
@@ -90,21 +90,31 @@ unsafe impl<'vtab, F: Function + 'vtab> VTab<'vtab> for Table<F> {
             );
             if equals {
                 match constraint.is_usable() {
-                    true => *known = Some(place),
+                    true => places[argument] = Some(place),
                     // It comes from a table that has to be read before.
-                    false => waits = true,
+                    false => waits[argument] = true,
                 }
             }
         }
-        if waits {
+        // With a value from elsewhere, SQLite compares the argument with that table later.
+        if places.iter().zip(waits).any(|(place, waits)| place.is_none() && waits) {
             return Ok(false);
         }
         // SQLite also asks for plans that it does not take. One without all arguments is an error
         // when it is carried out.
         let is_whole = places.iter().take(F::NEEDED).all(Option::is_some);
         let (mut known, mut next) = (0, 0);
+        let mut cost = F::ROWS as f64 * 10.0;
+        let used = info.col_used();
         for (argument, place) in places.iter().enumerate() {
-            let Some(place) = place else { continue };
+            let Some(place) = place else {
+                // There may be a condition on it within alternatives. The plan that asks for them
+                // one by one has to be the cheaper one, however many rows both sort.
+                if used & 1 << (F::COLUMNS as usize + argument) != 0 {
+                    cost *= 1e50;
+                }
+                continue;
+            };
             next += 1;
             known |= 1 << argument;
             let mut usage = info.constraint_usage(*place);
@@ -113,7 +123,7 @@ unsafe impl<'vtab, F: Function + 'vtab> VTab<'vtab> for Table<F> {
         }
         info.set_idx_num(known);
         info.set_estimated_rows(F::ROWS);
-        info.set_estimated_cost(if is_whole { F::ROWS as f64 * 10.0 } else { 1e99 });
+        info.set_estimated_cost(if is_whole { cost } else { 1e99 });
         Ok(true)
     }
 

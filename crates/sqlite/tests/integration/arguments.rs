@@ -148,6 +148,57 @@ fn arguments_may_be_alternatives() {
     );
 }
 
+/// An index of two similar texts, and another one.
+fn of_two_texts() -> Place {
+    let place = Place::new();
+    let rows = "SELECT 1, ''alpha beta gamma delta epsilon''
+                UNION ALL SELECT 2, ''alpha beta gamma delta epsilon zeta eta''";
+    place.prints(&format!("SELECT twindex_sync('INDEX', '{rows}');"));
+    place.prints(&format!("SELECT twindex_sync('INDEX.other', '{rows}');"));
+    place
+}
+
+#[test]
+fn alternatives_may_differ_in_the_threshold_only() {
+    let place = of_two_texts();
+    for (where_, expected) in [
+        ("path = 'INDEX' AND threshold = .9 OR path = 'INDEX' AND threshold IN (.3)", "0.3"),
+        ("path = 'INDEX' AND (threshold = .3 OR threshold = .4)", "0.3\n0.4"),
+        (
+            "path = 'INDEX' AND threshold = .3 AND a = '1' OR path = 'INDEX' AND threshold = .4",
+            "0.3\n0.4",
+        ),
+    ] {
+        let found = format!("SELECT threshold FROM twindex_pairs WHERE {where_} ORDER BY 1;");
+        assert_eq!(place.prints(&found), expected, "{where_}");
+    }
+    let sorted = "CREATE TABLE t(x); INSERT INTO t VALUES (1);
+                  SELECT threshold, x FROM twindex_pairs CROSS JOIN t
+                  WHERE path = 'INDEX' AND threshold = .9 OR path = 'INDEX' AND threshold = .3
+                  ORDER BY 1, 2;";
+    assert_eq!(place.prints(sorted), "0.3|1");
+}
+
+#[test]
+fn functions_are_joined_by_their_arguments() {
+    let place = of_two_texts();
+    for (using, where_, expected) in [
+        ("path", "path IN ('INDEX', 'INDEX.other') AND a.threshold = .3 AND b.threshold = .3", "4"),
+        ("path, threshold", "path = 'INDEX' AND threshold IN (.3, .4, .9)", "4"),
+        (
+            "threshold",
+            "a.path = 'INDEX' AND b.path = 'INDEX.other' AND threshold = (SELECT .3)",
+            "2",
+        ),
+    ] {
+        let found = place.prints(&format!(
+            "SELECT count(*) FROM twindex_pairs a JOIN twindex_clusters b USING ({using})
+             WHERE {where_};"
+        ));
+        assert_eq!(found, expected, "{using}");
+    }
+}
+
 #[test]
 fn ids_of_real_numbers_are_written_as_sqlite_writes_them() {
     let place = Place::new();
