@@ -714,8 +714,9 @@ twindex_status twindex_txn_remove(twindex_txn *txn,
 // other, which is faster for documents that the index does not have. The progress counts
 // documents. `counts` may be null.
 //
-// After an error, TWINDEX_INTERRUPTED included, the transaction has a part of the documents; with
-// `attach` 1 it cannot be committed.
+// TWINDEX_MISUSE, TWINDEX_INVALID_INPUT, TWINDEX_MISMATCH and TWINDEX_BUSY change nothing. After
+// another error, TWINDEX_INTERRUPTED included, the transaction has a part of the documents; with
+// `attach` 1 it cannot be committed, and the commit returns TWINDEX_IO.
 //
 // Ownership: `*counts` belongs to the transaction, until the next call with it.
 twindex_status twindex_txn_merge(twindex_txn *txn,

@@ -325,8 +325,9 @@ pub unsafe extern "C" fn twindex_txn_remove(
 /// other, which is faster for documents that the index does not have. The progress counts
 /// documents. `counts` may be null.
 ///
-/// After an error, TWINDEX_INTERRUPTED included, the transaction has a part of the documents; with
-/// `attach` 1 it cannot be committed.
+/// TWINDEX_MISUSE, TWINDEX_INVALID_INPUT, TWINDEX_MISMATCH and TWINDEX_BUSY change nothing. After
+/// another error, TWINDEX_INTERRUPTED included, the transaction has a part of the documents; with
+/// `attach` 1 it cannot be committed, and the commit returns TWINDEX_IO.
 ///
 /// Ownership: `*counts` belongs to the transaction, until the next call with it.
 #[unsafe(no_mangle)]

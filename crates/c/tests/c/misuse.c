@@ -258,6 +258,30 @@ static void bad_documents(twindex_index *index, twindex_error *error) {
     twindex_txn_free(txn);
 }
 
+// Takes over another index: an error before it begins changes nothing, and one after that ends it.
+static void attachment_of(const twindex_snapshot *source, const char *folder,
+                          twindex_error *error) {
+    twindex_index *index;
+    twindex_txn *txn;
+    twindex_settings other = {.size = sizeof other, .lanes = 64};
+    OK(twindex_index_create(in_folder(folder, "lanes.twx"), TWINDEX_NUL, &other, &index, error));
+    OK(twindex_txn_begin(index, 1, &txn, error));
+    FAILS(TWINDEX_MISMATCH, "lanes is 256",
+          twindex_txn_merge(txn, source, 0, 1, NULL, NULL, NULL, error));
+    FAILS(TWINDEX_INVALID_INPUT, "on_conflict 9",
+          twindex_txn_merge(txn, source, 9, 1, NULL, NULL, NULL, error));
+    OK(twindex_txn_commit(txn, error));
+    twindex_txn_free(txn);
+    twindex_index_free(index);
+    OK(twindex_index_create(in_folder(folder, "attached.twx"), TWINDEX_NUL, NULL, &index, error));
+    OK(twindex_txn_begin(index, 1, &txn, error));
+    FAILS(TWINDEX_INTERRUPTED, "cannot be committed",
+          twindex_txn_merge(txn, source, 0, 1, stop, NULL, NULL, error));
+    FAILS(TWINDEX_IO, "a change of this transaction failed", twindex_txn_commit(txn, error));
+    twindex_txn_free(txn);
+    twindex_index_free(index);
+}
+
 static void ended_handles(const char *folder, twindex_error *error) {
     twindex_index *index;
     OK(twindex_index_create(in_folder(folder, "ended.twx"), TWINDEX_NUL, NULL, &index, error));
@@ -294,6 +318,7 @@ static void ended_handles(const char *folder, twindex_error *error) {
     CHECK(with.called);
     FAILS(TWINDEX_INTERRUPTED, "was interrupted",
           twindex_txn_merge(with.txn, snapshot, 0, 0, stop, NULL, NULL, error));
+    attachment_of(snapshot, folder, error);
     OK(twindex_txn_abort(with.txn, error));
     twindex_txn_free(with.txn);
     twindex_matches *matches;
