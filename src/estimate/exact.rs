@@ -110,27 +110,54 @@ impl Overlap {
 pub fn weighted_jaccard(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
     let ascends = |set: &[(u64, f64)]| set.is_sorted_by(|x, y| x.0 < y.0);
     assert!(ascends(a) && ascends(b), "weighted sets in strictly ascending order");
-    // Sums of very large weights would be infinite. Scaling by a power of two rounds nothing.
-    let greatest = a.iter().chain(b).fold(0.0, |greatest: f64, x| greatest.max(x.1));
-    let scale = if greatest > 2.0_f64.powi(900) { 2.0_f64.powi(-100) } else { 1.0 };
-    let (mut rest_a, mut rest_b) = (a, b);
-    let (mut minima, mut maxima) = (0.0, 0.0);
-    loop {
-        let (x, y) = (rest_a.first(), rest_b.first());
-        let next = x.into_iter().chain(y).map(|element| element.0).min();
-        let Some(next) = next else { break };
-        let take = |rest: &mut &[(u64, f64)]| match *rest {
-            [(element, weight), after @ ..] if *element == next => {
-                *rest = after;
-                weight * scale
-            }
-            _ => 0.0,
-        };
-        let (x, y) = (take(&mut rest_a), take(&mut rest_b));
-        minima += x.min(y);
-        maxima += x.max(y);
+    WeightedOverlap::of_ascending(a, b).similarity()
+}
+
+/// The sums of weights that the measures of two weighted sets are made of, all scaled alike.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WeightedOverlap {
+    of_a: f64,
+    /// The sum of the lesser weights. It is added in the order of `of_a`, so the two are equal to
+    /// the last bit if the second set contains the first.
+    lesser: f64,
+    greater: f64,
+}
+
+impl WeightedOverlap {
+    /// Compares two weighted sets, each in strictly ascending order of its elements.
+    pub(crate) fn of_ascending(a: &[(u64, f64)], b: &[(u64, f64)]) -> Self {
+        // Sums of very large weights would be infinite. Scaling by a power of two rounds nothing.
+        let greatest = a.iter().chain(b).fold(0.0, |greatest: f64, x| greatest.max(x.1));
+        let scale = if greatest > 2.0_f64.powi(900) { 2.0_f64.powi(-100) } else { 1.0 };
+        let (mut rest_a, mut rest_b) = (a, b);
+        let mut sums = Self { of_a: 0.0, lesser: 0.0, greater: 0.0 };
+        loop {
+            let (x, y) = (rest_a.first(), rest_b.first());
+            let next = x.into_iter().chain(y).map(|element| element.0).min();
+            let Some(next) = next else { break };
+            let take = |rest: &mut &[(u64, f64)]| match *rest {
+                [(element, weight), after @ ..] if *element == next => {
+                    *rest = after;
+                    weight * scale
+                }
+                _ => 0.0,
+            };
+            let (x, y) = (take(&mut rest_a), take(&mut rest_b));
+            sums.of_a += x;
+            sums.lesser += x.min(y);
+            sums.greater += x.max(y);
+        }
+        sums
     }
-    if maxima == 0.0 { 0.0 } else { minima / maxima }
+
+    pub(crate) fn similarity(self) -> f64 {
+        if self.greater == 0.0 { 0.0 } else { self.lesser / self.greater }
+    }
+
+    /// The share of the first set's weight that is in the second; 0 if the first is empty.
+    pub(crate) fn a_in_b(self) -> f64 {
+        if self.of_a == 0.0 { 0.0 } else { self.lesser / self.of_a }
+    }
 }
 
 fn ascends_strictly(elements: &[u64]) -> bool {
@@ -203,6 +230,27 @@ mod tests {
             assert_eq!(weighted_jaccard(&once, &[]), 0.0);
         }
         assert_eq!(weighted_jaccard(&[], &[]), 0.0);
+    }
+
+    #[test]
+    fn the_share_of_a_contained_weighted_set_is_1_to_the_last_bit() {
+        let fractions =
+            |n: u64| -> Vec<(u64, f64)> { (1..n).map(|x| (x, 1.0 / x as f64)).collect() };
+        for size in 2..200 {
+            let (a, b) = (fractions(size), fractions(size + 7));
+            assert_eq!(WeightedOverlap::of_ascending(&a, &b).a_in_b(), 1.0, "{size}");
+            assert!(WeightedOverlap::of_ascending(&b, &a).a_in_b() < 1.0, "{size}");
+        }
+        assert_eq!(WeightedOverlap::of_ascending(&[], &fractions(3)).a_in_b(), 0.0);
+    }
+
+    #[test]
+    fn the_share_of_weights_whose_sum_is_no_double_is_that_of_lighter_ones() {
+        for scale in [f64::MAX, 1.0, 1e-300] {
+            let (a, b) = ([(1, scale), (2, scale)], [(1, scale), (2, 0.5 * scale), (3, scale)]);
+            assert_eq!(WeightedOverlap::of_ascending(&a, &b).a_in_b(), 0.75, "{scale}");
+            assert_eq!(WeightedOverlap::of_ascending(&b, &a).a_in_b(), 0.6, "{scale}");
+        }
     }
 
     fn counted(elements: &[u64]) -> BTreeMap<u64, u64> {

@@ -21,6 +21,7 @@ pub use bottom::Cardinality;
 pub use chance::estimate_probability;
 pub use containment::Containment;
 pub use distance::mash_distance;
+pub(crate) use exact::WeightedOverlap;
 pub use exact::{Overlap, weighted_jaccard};
 pub use explanation::{Explanation, Passage, Span};
 pub use interval::{Estimate, wilson};

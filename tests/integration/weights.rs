@@ -4,7 +4,8 @@ use crate::found::similar_pairs;
 use crate::support::{Place, Random, assert_clean, estimate};
 use std::collections::BTreeMap;
 use twindex::{
-    Agreement, Document, Error, Index, Normalization, Shingle, Shingler, Sketcher, Tokens, Weights,
+    Agreement, Document, Error, Index, Normalization, Outcome, Shingle, Shingler, Sketcher, Tokens,
+    Weights,
 };
 
 type Set = BTreeMap<String, f64>;
@@ -194,6 +195,34 @@ fn pairs_in_an_index_of_weights_agree_with_brute_force() {
         assert_eq!(matches.first().map(|first| first.similarity), Some(1.0), "{i}");
     }
     assert_clean(&index.check().run().expect("checked"));
+}
+
+#[test]
+fn weights_that_a_known_document_contains_wholly_are_removed_and_others_spared() {
+    let mut random = Random(97);
+    let place = Place::new();
+    let options = Index::options().weighted(true).store_text(true).threshold(0.5);
+    let index = options.create(place.index()).expect("created");
+    let mut txn = index.begin_write().expect("a transaction");
+    let mut judge = |id: &str, set: &Set| {
+        let document = index.prepare(id, &weights(set)).expect("prepared");
+        txn.insertion().unless_similar(0.5).if_contained(1.0).document(document).expect("judged")
+    };
+    for family in 0..50 {
+        // The sums of the last families are greater than any double.
+        let scale = if family < 40 { 1.0 } else { f64::MAX };
+        let mut weight = || (0.5 + 0.5 * share(&mut random)) * scale;
+        let whole: Set = (0..9).map(|n| (format!("{family}-{n}"), weight())).collect();
+        let part: Set = whole.iter().skip(1).map(|(token, w)| (token.clone(), *w)).collect();
+        let mut other = whole.clone();
+        other.insert("another".to_owned(), weight());
+        let of_whole = judge(&format!("{family} whole"), &whole);
+        assert!(matches!(of_whole, Outcome::Inserted(_)), "{family}: {of_whole:?}");
+        let of_part = judge(&format!("{family} part"), &part);
+        assert!(matches!(of_part, Outcome::Duplicate { .. }), "{family}: {of_part:?}");
+        let of_other = judge(&format!("{family} other"), &other);
+        assert!(matches!(of_other, Outcome::Spared { .. }), "{family}: {of_other:?}");
+    }
 }
 
 #[test]

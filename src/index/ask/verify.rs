@@ -1,7 +1,7 @@
 //! Exact similarities, computed from the texts that an index stores.
 
 use crate::error::Result;
-use crate::estimate::{Overlap, weighted_jaccard};
+use crate::estimate::{Overlap, WeightedOverlap};
 use crate::hash::{TextKey, fmix64};
 use crate::index::ask::cache::Cached;
 use crate::index::ask::score::Candidate;
@@ -78,13 +78,8 @@ impl Elements {
                 Comparison { similarity: overlap.similarity(), share: overlap.a_in_b() }
             }
             (Self::Weighted(a), Self::Weighted(b)) => {
-                let similarity = weighted_jaccard(a, b);
-                let sum = |weights: &[(u64, f64)]| weights.iter().map(|(_, w)| w).sum::<f64>();
-                let (of_a, of_b) = (sum(a), sum(b));
-                // The common weight is m = J (a + b) / (1 + J), because J = m / (a + b - m). The
-                // share is m / a.
-                let share = (1.0 + of_b / of_a) * similarity / (1.0 + similarity);
-                Comparison { similarity, share: if of_a > 0.0 { share.min(1.0) } else { 0.0 } }
+                let overlap = WeightedOverlap::of_ascending(a, b);
+                Comparison { similarity: overlap.similarity(), share: overlap.a_in_b() }
             }
             _ => Comparison::OF_STRANGERS,
         }
