@@ -1,7 +1,8 @@
 //! Documents from someone who knows the hashes and wants to hide or to slow down others.
 
 use crate::support::{Place, Random};
-use twindex::{Error, Index, Inserted, Outcome, WriteTxn};
+use std::time::{Duration, Instant};
+use twindex::{Error, Index, Inserted, Outcome, Shingle, WriteTxn};
 
 /// Two texts of one XXH3 hash and one length. XXH3 multiplies words of 32 bits that its secret was
 /// mixed into; two words of these texts become 0, so that what they are multiplied with, "aaa" and
@@ -85,4 +86,23 @@ fn no_candidates_at_all_is_an_error() {
     let insertion = txn.insertion().unless_similar(0.8).max_candidates(0);
     let error = insertion.contents(&[("a", "a text")]).expect_err("refused");
     assert!(matches!(error, Error::InvalidSetting { setting: "max_candidates", .. }), "{error}");
+}
+
+/// Both texts repeat a short line, so that some 30,000 places of the one have a fingerprint that
+/// 30,000 places of the other have. Comparing each with each took a minute.
+#[test]
+fn texts_that_repeat_one_line_are_searched_for_passages_in_linear_time() {
+    let place = Place::new();
+    let options = Index::options().shingle(Shingle::Tokens).store_text(true).passages(10);
+    let index = options.create(place.index()).expect("created");
+    let line = "a ".repeat(11);
+    let mut txn = index.begin_write().expect("begun");
+    txn.insert("known", &format!("{line}b ").repeat(30_000)).expect("inserted");
+    txn.commit().expect("committed");
+    let snapshot = index.snapshot().expect("a snapshot");
+    let begin = Instant::now();
+    let asked = format!("{line}c ").repeat(30_000);
+    let found = snapshot.passages().places(false).by_text(&asked).expect("answered");
+    assert_eq!(found.first().map(|found| (&*found.id, found.shared)), Some(("known", 330_000)));
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
 }

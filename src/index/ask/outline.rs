@@ -65,19 +65,23 @@ impl QueryGrams {
     /// units can be shared.
     pub(super) fn outline(&self, prints: &Prints, least: usize) -> Option<Outline> {
         let all = prints.all();
-        let common = all.iter().enumerate();
-        let common = common.filter_map(|(at, (_, hash))| match self.places.of(*hash) {
-            [] => None,
-            runs => Some((at, runs)),
-        });
-        let common: Vec<(usize, &[PrintRun])> = common.collect();
+        let own = self.grams.len() as u64 / self.gram as u64;
+        let fingerprints = own.saturating_add(prints.count());
+        let (mut common, mut pairs): (Vec<(usize, &[PrintRun])>, u64) = (Vec::new(), 0);
+        for (at, (_, hash)) in all.iter().enumerate() {
+            let runs = self.places.of(*hash);
+            if runs.is_empty() {
+                continue;
+            }
+            pairs = pairs.saturating_add(times(runs));
+            // Looking up the runs of all fingerprints would cost as much as the pairs.
+            if prints.is_repetitive() || is_crowded(pairs, fingerprints) {
+                return Some(Outline::Crowded { units: self.units });
+            }
+            common.push((at, runs));
+        }
         if common.is_empty() {
             return None;
-        }
-        let pairs = common.iter().map(|(_, runs)| times(runs)).sum::<u64>();
-        let own = self.grams.len() as u64 / self.gram as u64;
-        if prints.is_repetitive() || is_crowded(pairs, own.saturating_add(prints.count())) {
-            return Some(Outline::Crowded { units: self.units });
         }
         let units = self.winnower.units(prints.shingles()) as usize;
         let mut chains = Vec::new();
