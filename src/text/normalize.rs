@@ -266,7 +266,8 @@ impl FromStr for Normalization {
         let bad = || Error::InvalidSetting {
             setting: "normalization",
             got: list.to_owned(),
-            expected: "`none`, or a list of lower, nfc or nfkc, space or nospace, minword=N",
+            expected: "`none`, or a list of lower, nfc or nfkc, space or nospace, minword=N \
+                       with N up to 65535",
         };
         let mut out = Self::NONE;
         if list == "none" {
@@ -282,8 +283,8 @@ impl FromStr for Normalization {
                     out.whitespace = Whitespace::Drop;
                 }
                 _ => {
-                    let number = part.strip_prefix("minword=").ok_or_else(bad)?;
-                    out.min_word = number.parse().map_err(|_| bad())?;
+                    let number = part.strip_prefix("minword=").filter(|_| out.min_word == 0);
+                    out.min_word = number.ok_or_else(bad)?.parse().map_err(|_| bad())?;
                 }
             }
         }
@@ -319,7 +320,9 @@ mod tests {
         for settings in Normalization::all() {
             assert_eq!(settings.to_string().parse::<Normalization>().ok(), Some(settings));
         }
-        for bad in ["", "upper", "nfc,nfkc", "space,nospace", "minword=", "minword=x", "lower,"] {
+        let twice = ["nfc,nfkc", "space,nospace", "minword=3,minword=4"];
+        let others = ["", "upper", "minword=", "minword=x", "minword=65536", "lower,"];
+        for bad in twice.into_iter().chain(others) {
             assert!(bad.parse::<Normalization>().is_err(), "{bad:?}");
         }
     }
