@@ -112,3 +112,7 @@ pub(crate) enum Command {
 #[cfg(test)]
 #[path = "help_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "args_tests.rs"]
+mod own_tests;

@@ -1,7 +1,6 @@
 //! Tests of the help of every command.
 
 use super::*;
-use clap::error::ErrorKind;
 use clap::{Command as ClapCommand, CommandFactory};
 
 /// All subcommands at every level, built so that their help can be rendered.
@@ -140,31 +139,6 @@ fn every_default_is_in_the_help() {
             let id = arg.get_id().as_str();
             assert!(stated || !falls_back.contains(&id), "{name}: --{id} has no default");
         }
-    }
-}
-
-#[test]
-fn a_rebuild_keeps_the_settings_that_are_not_given() {
-    let rebuild = commands().into_iter().find(|command| command.get_name() == "rebuild");
-    let help = rebuild.expect("a command").render_long_help().to_string();
-    let (settings, _) = help.split_once("Options of every command:").expect("its own options");
-    let settings = settings.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(settings.matches("[default: ").count(), 7, "{settings}");
-    assert_eq!(settings.matches("[default: unchanged]").count(), 7, "{settings}");
-}
-
-#[test]
-fn an_option_is_refused_beside_one_that_excludes_what_it_needs() {
-    // Where an option excludes the one that is needed, clap asks no more for that one.
-    for line in [
-        "clusters p.twx --ids --print0",
-        "remove p.twx --older-than 5s -0",
-        "merge all.twx p.twx --attach --estimate",
-        "merge all.twx p.twx --attach --max-candidates 3",
-    ] {
-        let words = [program()].into_iter().chain(line.split(' ').map(str::to_owned));
-        let error = Args::try_parse_from(words).map(|_| ()).map_err(|error| error.kind());
-        assert_eq!(error, Err(ErrorKind::ArgumentConflict), "{line}");
     }
 }
 

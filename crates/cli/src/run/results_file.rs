@@ -4,7 +4,7 @@ use crate::input::is_index;
 use crate::remote::{address, check_writable, upload};
 use crate::run::compressor::Compressor;
 use crate::run::failure::{Failure, OfFile};
-use crate::run::whole_file::sync_folder;
+use crate::run::whole_file::{MAX_LINKS, linked, sync_folder};
 use crate::terminal::interrupt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -125,17 +125,20 @@ fn begin(path: &Path) -> io::Result<Target> {
         let file = BufWriter::with_capacity(1 << 16, tempfile::tempfile()?);
         return Ok(Target::Remote(file, address.to_owned()));
     }
-    // A symbolic link stays; the file that it leads to is replaced.
-    let link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    let target = if link { fs::canonicalize(path)? } else { path.to_owned() };
-    match fs::metadata(&target) {
+    match fs::metadata(path) {
         Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
         Ok(found) if !found.is_file() => {
-            let out = File::options().write(true).open(&target)?;
+            let out = File::options().write(true).open(path)?;
             return Ok(Target::Special(BufWriter::with_capacity(1 << 16, out)));
         }
-        Ok(_) if is_index(&target) => return Err(io::Error::other(IS_INDEX)),
+        Ok(_) if is_index(path) => return Err(io::Error::other(IS_INDEX)),
         _ => {}
+    }
+    // A symbolic link stays; the file that it leads to is replaced, or made.
+    let mut target = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Some(next) = linked(&target) else { break };
+        target = next;
     }
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

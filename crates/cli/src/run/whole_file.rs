@@ -4,13 +4,22 @@ use crate::input::is_index;
 use crate::run::results_file::IS_INDEX;
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Makes a new name durable: syncs its folder, on Unix.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if cfg!(unix) { fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all() } else { Ok(()) }
 }
+
+/// The path that a link leads to, whether there is anything or not; `None` if the path is no link.
+pub fn linked(path: &Path) -> Option<PathBuf> {
+    let link = fs::read_link(path).ok()?;
+    Some(path.parent().unwrap_or(Path::new("")).join(link))
+}
+
+/// A bound on chained links. Operating systems follow fewer.
+pub const MAX_LINKS: usize = 64;
 
 /// Writes a file that gets its name when it is complete. A file or a link that has the name is
 /// replaced; what the link leads to stays as it is. A pipe or a device is written to. An index is

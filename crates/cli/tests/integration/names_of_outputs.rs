@@ -189,6 +189,15 @@ fn results_are_written_through_a_link() {
     let found = shell.path("target").metadata().expect("it is there").permissions();
     assert_eq!(std::os::unix::fs::PermissionsExt::mode(&found) & 0o777, 0o600);
     assert_eq!(shell.read("target"), b"{\"id\":\"a\"}\n{\"id\":\"b\"}\n");
+
+    // Also if there is nothing yet.
+    for (link, leads_to) in [("first", "second"), ("second", "made"), ("astray", "no/folder")] {
+        std::os::unix::fs::symlink(leads_to, shell.path(link)).expect("a link");
+    }
+    shell.run("list i.twx -o first").succeeds();
+    assert!(shell.path("first").is_symlink() && shell.path("second").is_symlink());
+    assert_eq!(shell.read("made"), shell.read("target"));
+    shell.run("list i.twx -o astray").fails_with("astray: No such file or directory");
 }
 
 #[cfg(target_os = "linux")]

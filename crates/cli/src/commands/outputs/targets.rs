@@ -16,6 +16,7 @@ use crate::run::output_names::{NamedFormat, check_name};
 use crate::run::over_input::{check_no_input, input_error};
 use crate::run::results_file::{IS_INDEX, is_standard_output};
 use crate::run::results_table::check_compression;
+use crate::run::whole_file::{MAX_LINKS, linked};
 use anyhow::{Context, anyhow};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -316,16 +317,14 @@ impl Target {
         if is_standard_output(path) {
             return Self::Stream(path.to_owned());
         }
-        /// A bound on chained links. Operating systems follow fewer.
-        const MAX_LINKS: usize = 64;
         let mut at = path.to_owned();
         for _ in 0..MAX_LINKS {
             let device = at.starts_with("/dev") && !at.starts_with("/dev/shm");
             if device || at.starts_with("/proc") {
                 return Self::Stream(path.to_owned());
             }
-            let Ok(link) = fs::read_link(&at) else { break };
-            at = at.parent().unwrap_or(Path::new("")).join(link);
+            let Some(next) = linked(&at) else { break };
+            at = next;
         }
         if fs::metadata(&at).is_ok_and(|found| !found.is_file()) {
             return Self::Stream(path.to_owned());
