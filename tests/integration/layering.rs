@@ -419,7 +419,7 @@ fn no_files_of_the_library_import_each_other_in_a_circle() {
 fn no_layer_of_the_command_uses_one_above_it() {
     let files = layered(&root().join("crates/cli/src"));
     assert!(files.iter().any(|(layer, ..)| layer == "terminal"));
-    assert_layers(files, &COMMAND_LAYERS, &["lib", "main", "help_tests"]);
+    assert_layers(files, &COMMAND_LAYERS, &["lib", "main", "help_tests", "args_tests"]);
 }
 
 #[test]
