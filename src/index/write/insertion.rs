@@ -183,9 +183,9 @@ impl<'t> Insertion<'t> {
         Self { max_candidates: most, ..self }
     }
 
-    /// Leaves out a similar document only if the known one contains at least this share of it,
-    /// above 0, at most 1: of its set of shingles, or of the sum of its weights, computed from texts.
-    /// Any other is inserted, and its outcome is [`Outcome::Spared`]. Needs
+    /// Leaves out a similar document only if the known one contains at least this share of it, above
+    /// 0 and at most 1: of its set of shingles, or of the sum of its weights. It is computed from
+    /// texts. Any other document is inserted, and its outcome is [`Outcome::Spared`]. Needs
     /// [`unless_similar`](Self::unless_similar), and texts in this index and the others.
     pub fn if_contained(self, share: f64) -> Self {
         Self { contained: Some(share), ..self }
