@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::index::handle::{Index, ReadOnlyIndex};
 use crate::index::patience::{GiveUp, Patience};
+use crate::index::track::update::bring_up_to_date;
 use crate::store::{
     Engine, PassageRequest, Repair, SeedRequest, Settings, SettingsRequest, Tuning, Work, repair,
 };
@@ -393,25 +394,12 @@ impl IndexOptions {
         let (options, path) = (self.clone(), path.as_ref().to_owned());
         Work::new(move |tell| {
             let hooks = RefCell::new((tell, lost));
-            options
-                .patience
-                .open(|| {
-                    let (tell, lost) = &mut *hooks.borrow_mut();
-                    repair(&path, &options.request, options.tuning, lost, &mut **tell)
-                })
-                .and_then(|repair| options.clustered_again(&path, repair))
+            options.patience.open(|| {
+                let (tell, lost) = &mut *hooks.borrow_mut();
+                let (request, tuning) = (&options.request, options.tuning);
+                repair(&path, request, tuning, lost, bring_up_to_date, &mut **tell)
+            })
         })
-    }
-
-    /// Brings the tracked clusters of a repaired index up to date, if it tracks any.
-    fn clustered_again(&self, path: &Path, repair: Repair) -> Result<Repair> {
-        if repair.cause.is_some() {
-            let index = self.open(path)?;
-            if index.snapshot()?.tracks_clusters() {
-                index.begin_write()?.commit()?;
-            }
-        }
-        Ok(repair)
     }
 
     /// Takes all settings from another index. A new index also records the Unicode versions of that

@@ -287,6 +287,37 @@ fn a_reader_beside_compaction_and_repair_goes_on_and_one_beside_a_rebuild_is_tol
 }
 
 #[test]
+fn a_repair_succeeds_though_another_writer_takes_the_new_file_at_once() {
+    use std::os::unix::fs::MetadataExt;
+    let inode = |path: &Path| fs::metadata(path).map(|file| file.ino()).ok();
+    let (_folder, path) = begun();
+    let index = options().open(&path).expect("opened");
+    let mut txn = index.begin_write().expect("begun");
+    txn.insert("copy", &text(1)).expect("inserted");
+    txn.commit().expect("committed");
+    let clusters = index.track_clusters().run().expect("clustered");
+    index.close().expect("closed");
+    let mut bytes = fs::read(&path).expect("readable");
+    bytes.extend([0; 4096]);
+    fs::write(&path, bytes).expect("written");
+    let damaged = inode(&path);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let start = Instant::now();
+            while inode(&path) == damaged && start.elapsed() < Duration::from_secs(60) {}
+            options().open(&path)
+        });
+        let repair = Index::repair(&path).run().expect("repaired");
+        assert!(repair.cause.is_some(), "the file was too long");
+        let index = writer.join().expect("no panic").expect("opened");
+        let snapshot = index.snapshot().expect("a snapshot");
+        let tracked = snapshot.tracked_clusters().expect("it tracks clusters");
+        assert_eq!((clusters, tracked.iter().count()), (1, 1));
+        is_clean(&index);
+    });
+}
+
+#[test]
 #[expect(clippy::print_stdout, reason = "how fair the turns are")]
 fn processes_that_create_one_index_and_add_to_it_in_turns_lose_nothing_and_none_starves() {
     let folder = tempfile::tempdir().expect("a temporary folder");

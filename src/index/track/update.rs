@@ -11,7 +11,7 @@ use crate::index::track::meeting::{Meeting, SharedBuckets};
 use crate::lsh::{WordRange, word};
 use crate::sketch::Sketcher;
 use crate::store::{
-    BandNo, ClusterRows, DocNo, LanesInOrder, RecentLanes, Untracked, View, Watch, Writer,
+    BandNo, ClusterRows, DocNo, Engine, LanesInOrder, RecentLanes, Untracked, View, Watch, Writer,
     parallel, sort_spread,
 };
 use std::collections::BTreeSet;
@@ -23,6 +23,15 @@ const TOGETHER: u64 = 1 << 16;
 
 /// The number of documents in the buckets of a walk that are compared together.
 const WALKED: usize = 1 << 14;
+
+/// Brings the tracked clusters of an index that was filled by other means up to date, in a
+/// transaction of its own. Does nothing if the index tracks no clusters.
+pub(crate) fn bring_up_to_date(engine: &Arc<Engine>, watch: &mut Watch<'_>) -> Result<()> {
+    let sketcher = engine.settings().sketcher()?;
+    let mut writer = engine.write()?;
+    update_clusters(&mut writer, &sketcher, &Margins::default(), watch)?;
+    writer.commit()
+}
 
 /// Brings the tracked clusters of an index up to date with the changes of a transaction. Returns
 /// what happened to them. Does nothing if the index tracks no clusters.

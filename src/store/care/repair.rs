@@ -48,13 +48,19 @@ pub struct Repair {
     pub kept: Option<PathBuf>,
 }
 
+/// Brings the tracked clusters of an index up to date, if it tracks any.
+pub(crate) type BringClusters = fn(&Arc<Engine>, &mut Watch<'_>) -> Result<()>;
+
 /// Checks an index and all its pages. If anything is wrong, makes a new file from the readable
 /// rows. `lost` is called with the id of each document that is lost, as far as it is known.
+/// `cluster` completes the new file before it replaces the old one: what comes after that could
+/// fail, and nobody would learn what was lost.
 pub(crate) fn repair(
     path: &Path,
     request: &SettingsRequest,
     tuning: Tuning,
     lost: &mut dyn FnMut(&str),
+    cluster: BringClusters,
     tell: &mut Tell<'_>,
 ) -> Result<Repair> {
     let path = &*resolve_link(path);
@@ -79,7 +85,7 @@ pub(crate) fn repair(
             Err(other) => return Err(other),
         },
     };
-    salvage(path, request, tuning, cause, lost, &mut watch)
+    salvage(path, (request, tuning), cause, lost, cluster, &mut watch)
 }
 
 /// Counts the documents of an index whose pages are whole, and describes what is wrong with its
@@ -178,10 +184,10 @@ impl Readable {
 /// Makes a new file from the readable rows of the old one, and replaces the old file.
 fn salvage(
     path: &Path,
-    request: &SettingsRequest,
-    tuning: Tuning,
+    (request, tuning): (&SettingsRequest, Tuning),
     cause: String,
     lost: &mut dyn FnMut(&str),
+    cluster: BringClusters,
     watch: &mut Watch<'_>,
 ) -> Result<Repair> {
     // The old file stays open, and so locked, until the new file has its name.
@@ -208,6 +214,7 @@ fn salvage(
     refuse_empty(&repair, &old, &readable.left)?;
     let may_have_lost = repair.lost > 0 || counters.is_none();
     restore_runs(&readable.left, &engine, may_have_lost)?;
+    cluster(&engine, watch)?;
     drop(engine);
     if may_have_lost || readable.left.has_misplaced || !readable.is_last {
         repair.kept = Some(keep_old_file(path)?);

@@ -89,7 +89,7 @@ fn the_ids_of_all_lost_documents_are_told_and_the_first_thousand_are_listed() {
     let mut told = Vec::new();
     let mut lost = |id: &str| told.push(id.to_owned());
     let request = SettingsRequest::default();
-    let repair = repair(&path(&folder), &request, TUNING, &mut lost, &mut unwatched);
+    let repair = repair(&path(&folder), &request, TUNING, &mut lost, as_they_are, &mut unwatched);
     let repair = repair.expect("repaired");
     assert_eq!((repair.lost, told.len()), (1120, 1120));
     assert_eq!(Some(&repair.lost_ids[..]), told.get(..1000));
@@ -222,7 +222,8 @@ fn a_request_for_other_settings_is_refused_also_if_pages_are_damaged() {
     *bytes.get_mut(page + 100).expect("within the file") ^= 1;
     fs::write(path(&folder), &bytes).expect("written");
     let request = SettingsRequest { lanes: Some(128), ..SettingsRequest::default() };
-    let refused = repair(&path(&folder), &request, TUNING, &mut |_| {}, &mut unwatched);
+    let refused =
+        repair(&path(&folder), &request, TUNING, &mut |_| {}, as_they_are, &mut unwatched);
     let refused = refused.expect_err("the index has 64 lanes");
     assert!(matches!(refused, Error::SettingMismatch { setting: "lanes", .. }), "{refused}");
     assert_eq!(fs::read(path(&folder)).expect("readable"), bytes);
