@@ -1,5 +1,6 @@
 //! `twindex create`, `check` and `compact`: create, verify, repair and compact an index file.
 
+use crate::commands::outputs::exclusive_file;
 use crate::commands::outputs::partial_file::partial_path;
 use crate::run::failure::{self, Failure};
 use crate::run::global_options::GlobalOptions;
@@ -228,7 +229,8 @@ impl<'p> LostList<'p> {
             let place = path.display();
             return Err(anyhow!("{place}: already exists; name a new file for --lost").into());
         }
-        let file = File::create(&partial).with_context(|| path.display().to_string())?;
+        // Two repairs with one list would delete it for each other.
+        let file = exclusive_file::create(&partial)?;
         Ok(Self { path, partial, file: BufWriter::new(file), written: 0, failed: None })
     }
 

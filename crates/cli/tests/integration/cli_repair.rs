@@ -1,6 +1,7 @@
 //! `check --repair`, as a person uses it.
 
 use crate::command::{Shell, lines};
+use std::fs;
 
 /// Four hundred documents, all in one run.
 fn filled() -> Shell {
@@ -56,7 +57,7 @@ fn a_damaged_page_is_repaired_or_what_it_costs_is_said() {
             assert_eq!(shell.ids().len(), ids.len(), "page {page}");
         }
         if kept.exists() {
-            std::fs::remove_file(kept).expect("removed");
+            fs::remove_file(kept).expect("removed");
         }
         repaired += usize::from(summary["repaired"] == true);
     }
@@ -96,7 +97,7 @@ fn a_truncated_or_padded_file_is_repaired_and_the_old_file_is_kept() {
         if length > whole.len() {
             assert_eq!(shell.ids(), ids, "{length}");
         }
-        let _ = std::fs::remove_file(shell.path("i.twx.damaged"));
+        let _ = fs::remove_file(shell.path("i.twx.damaged"));
     }
 }
 
@@ -143,6 +144,22 @@ fn all_lost_ids_are_written_to_a_file() {
     assert!(listed.iter().all(|id| ids.iter().any(|other| other == id)));
     let again = shell.run("check i.twx --repair --lost lost.txt");
     again.fails_with("lost.txt: already exists; name a new file");
+}
+
+#[test]
+fn a_list_of_lost_ids_that_another_repair_writes_is_left_alone() {
+    let shell = filled();
+    let path = shell.path("lost.txt.part");
+    fs::write(&path, "p:1\n").expect("written");
+    let other = fs::File::open(&path).expect("opened");
+    other.lock().expect("locked");
+    let refused = shell.run("check i.twx --repair --lost lost.txt");
+    refused.fails_with("lost.txt.part: another run is writing it");
+    assert_eq!(shell.read("lost.txt.part"), b"p:1\n");
+    drop(other);
+    shell.run("check i.twx --repair --lost lost.txt").succeeds();
+    assert!(!path.exists());
+    assert_eq!(shell.read("lost.txt"), b"");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::path::Path;
 /// # Errors
 ///
 /// Fails if another run writes the file, or if the name is that of a link, a folder or a device.
-pub(super) fn create(path: &Path) -> Result<File, Failure> {
+pub(crate) fn create(path: &Path) -> Result<File, Failure> {
     let place = || path.display().to_string();
     loop {
         if let Some(left) = open(path)? {

@@ -3,7 +3,7 @@
 pub(crate) mod audit;
 pub(crate) mod choices;
 pub(crate) mod delivery;
-mod exclusive_file;
+pub(crate) mod exclusive_file;
 pub(crate) mod folder_state;
 pub(crate) mod kept;
 pub(crate) mod kept_file;
