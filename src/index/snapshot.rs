@@ -277,7 +277,8 @@ impl Snapshot {
     /// cache depend on a server, so an index there should be used from one machine only. `None` on
     /// local file systems, and where the operating system does not tell (it does on Linux).
     pub fn network_file_system(&self) -> Option<String> {
-        network_file_system(self.path())
+        let named = self.reader.engine().named()?;
+        network_file_system(named.absolute())
     }
 
     /// The space that each part of the index takes in the file.

@@ -96,6 +96,11 @@ impl Snapshots {
         Ok(Some(HeldSpace { bytes, since }).filter(|_| is_last))
     }
 
+    /// The length of the file, whatever its name leads to by now.
+    pub(crate) fn file_bytes(&self) -> io::Result<u64> {
+        self.file.len()
+    }
+
     fn header(&self) -> io::Result<Option<Header>> {
         let mut bytes = [0; HEADER_BYTES];
         self.file.read(0, &mut bytes)?;

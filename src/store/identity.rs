@@ -44,6 +44,11 @@ impl NamedFile {
         Ok(Self { path: path.to_owned(), absolute, identity })
     }
 
+    /// The path from the root.
+    pub(crate) fn absolute(&self) -> &Path {
+        &self.absolute
+    }
+
     /// Whether the name still leads to the file. An error other than absence says nothing about it:
     /// a process may lose the permission to search a folder while a file in it is open.
     pub(crate) fn has_its_name(&self) -> bool {

@@ -110,6 +110,28 @@ impl Drop for Other {
     }
 }
 
+/// Opens an index by a path that is relative to the folder of the process, and uses it in another.
+fn change_folder(path: &Path) {
+    env::set_current_dir(path.parent().expect("a folder")).expect("changed");
+    let mut index = options().open("i.twx").expect("opened");
+    let reader = options().open_read_only("i.twx").expect("opened");
+    env::set_current_dir("/").expect("changed");
+    for _ in 0..60 {
+        commit(&index).expect("committed");
+    }
+    let length = fs::metadata(path).expect("a file").len();
+    for snapshot in [index.snapshot(), reader.snapshot()] {
+        let snapshot = snapshot.expect("a snapshot");
+        check(&snapshot, &mut fastrand::Rng::new());
+        assert_eq!(snapshot.usage().expect("measured").file_bytes, length);
+        snapshot.backup(path.with_extension("copy")).run().expect("copied");
+        fs::remove_file(path.with_extension("copy")).expect("removed");
+    }
+    assert_clean(&reader.check().run().expect("readable"));
+    index.compact().run().expect("compacted");
+    index.close().expect("closed");
+}
+
 /// What another process does: nothing, unless it was started by a test of this file.
 #[test]
 fn part() {
@@ -117,6 +139,7 @@ fn part() {
     let path = PathBuf::from(path);
     let (name, number) = part.split_once(' ').unwrap_or((&part, ""));
     match name {
+        "folder" => change_folder(&path),
         "read" => read(&path),
         "hold" => {
             let index = options().open_read_only(&path).expect("opened");
@@ -284,6 +307,14 @@ fn a_reader_beside_compaction_and_repair_goes_on_and_one_beside_a_rebuild_is_tol
     assert_eq!(after.ids().collect::<Result<Vec<_>, _>>().expect("readable"), old);
     let reader = options().threshold(0.6).open_read_only(&path).expect("opened");
     assert_eq!(reader.snapshot().expect("a snapshot").len(), KEPT);
+}
+
+#[test]
+fn a_process_that_changes_its_folder_goes_on_with_an_index_of_a_relative_path() {
+    let (_folder, path) = begun();
+    Other::start("folder", &path).succeeds();
+    let index = options().open(&path).expect("opened");
+    assert_eq!(index.snapshot().expect("a snapshot").len(), KEPT);
 }
 
 #[test]

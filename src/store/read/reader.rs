@@ -182,16 +182,16 @@ impl Reader {
             }
             None => rows.stats().doing(path, "measuring the tables").map(|it| usage::pages(&it)),
         };
-        let file = std::fs::metadata(path)
-            .map_err(|source| io_error(path, "measuring the file", source))?;
-        let held = match self.engine.snapshots() {
-            Some(snapshots) => snapshots.held(),
-            None => Ok(None),
+        let failed = |source| io_error(path, "measuring the file", source);
+        let (file_bytes, held) = match self.engine.snapshots() {
+            Some(snapshots) => {
+                (snapshots.file_bytes().map_err(failed)?, snapshots.held().map_err(failed)?)
+            }
+            None => (std::fs::metadata(path).map_err(failed)?.len(), None),
         };
-        let held = held.map_err(|source| io_error(path, "measuring the file", source))?;
         let held = held.filter(|held| held.bytes > 0);
         Ok(Usage {
-            file_bytes: file.len(),
+            file_bytes,
             signature_bytes: pages(schema::Table::Signatures, &self.signatures)?,
             document_bytes: pages(schema::Table::Documents, &self.documents)?,
             posting_bytes: pages(schema::Table::Postings, &self.postings)?,
