@@ -66,6 +66,16 @@ impl Engine {
         guard(path, || Self::open_to_write(path, request, tuning))
     }
 
+    /// Opens a new index that has a temporary name, for reading and writing. Errors tell the `name`
+    /// that it is to get: nobody knows the other one, and the file is removed after an error.
+    pub(crate) fn open_new(temporary: &Path, name: &Path, tuning: Tuning) -> Result<Arc<Self>> {
+        let mut engine = Self::open(temporary, &SettingsRequest::default(), tuning)?;
+        if let Some(engine) = Arc::get_mut(&mut engine) {
+            name.clone_into(&mut engine.path);
+        }
+        Ok(engine)
+    }
+
     fn open_to_write(path: &Path, request: &SettingsRequest, tuning: Tuning) -> Result<Arc<Self>> {
         check_plausible(path)?;
         // Opening for writing changes the file, so this first reads the settings. If that is not

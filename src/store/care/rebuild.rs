@@ -36,7 +36,7 @@ pub(crate) fn rebuild(
     let key = random_key();
     let stored = StoredSettings::new(&settings, key, old.created());
     let new = NewFile::begin_like(path, &stored, path)?;
-    let mut engine = Engine::open(new.temporary_path(), &SettingsRequest::default(), tuning)?;
+    let mut engine = Engine::open_new(new.temporary_path(), path, tuning)?;
     fill(&old, &engine, watch)?;
     let auto_ids = old.read()?.state.counters.auto_ids;
     let mut writer = engine.write()?;

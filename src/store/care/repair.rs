@@ -196,7 +196,7 @@ fn salvage(
     request.check(&readable.settings, path)?;
     let fixed = Fixed::new(path, (&readable.settings, &readable.stored), &tuning);
     let new = NewFile::begin_like(path, &readable.stored, path)?;
-    let engine = Engine::open(new.temporary_path(), &SettingsRequest::default(), tuning)?;
+    let engine = Engine::open_new(new.temporary_path(), path, tuning)?;
     let mut repair = Repair {
         cause: Some(readable.with_commit(cause)),
         documents: 0,

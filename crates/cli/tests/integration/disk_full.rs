@@ -258,3 +258,24 @@ fn an_attachment_without_space_keeps_its_last_commit_and_can_be_run_again() {
 fn an_import_without_space_keeps_its_last_commit_and_can_be_run_again() {
     fill(&phases::importing(500));
 }
+
+#[test]
+fn a_rebuild_and_a_repair_without_space_leave_the_index_and_name_it() {
+    let shell = Shell::new();
+    shell.pipe("add i.twx -q --store-text -", lines(4_000)).succeeds();
+    let mut bytes = shell.read("i.twx");
+    // A file that is too long is repaired, and rebuilt as it is.
+    bytes.extend([0; PAGE]);
+    shell.write("i.twx", &bytes);
+    for command in ["check i.twx --repair", "rebuild i.twx --threshold 0.7"] {
+        let blocks = bytes.len() / 512 / 4;
+        let done = shell.sh(&format!("ulimit -f {blocks}; $TWINDEX {command}"));
+        done.fails_with("i.twx: ");
+        assert!(done.stderr.contains("File too large"), "{done:?}");
+        assert!(!done.stderr.contains(".new"), "{done:?}");
+        assert_eq!(shell.names(), ["i.twx"]);
+        shell.run("check i.twx --repair -q").succeeds();
+    }
+    assert_eq!(shell.ids().len(), 4_000);
+    shell.assert_clean();
+}
