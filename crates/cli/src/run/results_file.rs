@@ -132,6 +132,8 @@ fn begin(path: &Path) -> io::Result<Target> {
             return Ok(Target::Special(BufWriter::with_capacity(1 << 16, out)));
         }
         Ok(_) if is_index(path) => return Err(io::Error::other(IS_INDEX)),
+        // Such as a loop of links, which would be followed to one of them.
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     // A symbolic link stays; the file that it leads to is replaced, or made.

@@ -198,6 +198,13 @@ fn results_are_written_through_a_link() {
     assert!(shell.path("first").is_symlink() && shell.path("second").is_symlink());
     assert_eq!(shell.read("made"), shell.read("target"));
     shell.run("list i.twx -o astray").fails_with("astray: No such file or directory");
+    for (link, leads_to) in [("round", "about"), ("about", "round")] {
+        std::os::unix::fs::symlink(leads_to, shell.path(link)).expect("a link");
+    }
+    for command in ["list i.twx -o round", "dedup i.twx -q --format lines -o round target"] {
+        shell.run(command).fails_with("round: Too many levels of symbolic links");
+        assert!(shell.path("round").is_symlink() && shell.path("about").is_symlink());
+    }
 }
 
 #[cfg(target_os = "linux")]

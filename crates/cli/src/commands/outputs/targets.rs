@@ -326,7 +326,8 @@ impl Target {
             let Some(next) = linked(&at) else { break };
             at = next;
         }
-        if fs::metadata(&at).is_ok_and(|found| !found.is_file()) {
+        // A loop of links is refused when it is opened.
+        if at.is_symlink() || fs::metadata(&at).is_ok_and(|found| !found.is_file()) {
             return Self::Stream(path.to_owned());
         }
         Self::File(at)
