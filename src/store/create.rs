@@ -117,7 +117,8 @@ impl<'p> NewFile<'p> {
     }
 
     /// Replaces the file `named`, which has the name, and takes over its owner and permissions.
-    /// Replaces nothing if another file has the name by now; the new file is removed then.
+    /// Replaces nothing if another file has the name by now; the new file is removed then. After
+    /// any error, the old file is in its place.
     pub(crate) fn replace(self, named: Option<&NamedFile>) -> Result<()> {
         let Self { file, folder, path } = self;
         let check_name = || named.map_or(Ok(()), |named| named.check(NOT_REPLACED));
@@ -132,10 +133,14 @@ impl<'p> NewFile<'p> {
         }
         fs::set_permissions(file.path(), old.permissions()).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
+        let opened = if cfg!(unix) { Some(fs::File::open(&folder).map_err(failed)?) } else { None };
         // Nothing but the renaming lies between this check and the end.
         check_name()?;
         file.persist(path).map_err(|error| failed(error.error))?;
-        sync_folder(&folder).map_err(failed)
+        // Makes the new name durable. What comes after the renaming is no error: it would say that
+        // the old file is still there, and its caller would remove what goes with the new one.
+        let _ = opened.map(|folder| folder.sync_all());
+        Ok(())
     }
 }
 

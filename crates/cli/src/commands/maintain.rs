@@ -225,12 +225,14 @@ struct LostList<'p> {
 impl<'p> LostList<'p> {
     fn begin(path: &'p Path) -> Result<Self, Failure> {
         let partial = partial_path(path);
+        // Two repairs with one list would delete it for each other.
+        let file = exclusive_file::create(&partial)?;
+        // Another repair may have named its list just now.
         if path.symlink_metadata().is_ok() {
+            let _ = fs::remove_file(&partial);
             let place = path.display();
             return Err(anyhow!("{place}: already exists; name a new file for --lost").into());
         }
-        // Two repairs with one list would delete it for each other.
-        let file = exclusive_file::create(&partial)?;
         Ok(Self { path, partial, file: BufWriter::new(file), written: 0, failed: None })
     }
 

@@ -162,6 +162,30 @@ fn a_list_of_lost_ids_that_another_repair_writes_is_left_alone() {
     assert_eq!(shell.read("lost.txt"), b"");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_repair_in_a_folder_that_cannot_be_read_replaces_nothing() {
+    use std::os::unix::fs::PermissionsExt;
+    let shell = filled();
+    let mut bytes = shell.read("i.twx");
+    bytes.extend([0; 4096]);
+    fs::create_dir(shell.path("f")).expect("made");
+    shell.write("f/i.twx", &bytes);
+    let permit = |name: &str, mode: u32| {
+        fs::set_permissions(shell.path(name), fs::Permissions::from_mode(mode)).expect("permitted");
+    };
+    permit("f/i.twx", 0o666);
+    // To be written and searched by everyone.
+    permit("f", 0o333);
+    let done = shell.run_bound("check f/i.twx --repair --lost f/lost.txt");
+    permit("f", 0o755);
+    if let Some(done) = done {
+        done.fails_with("f/i.twx: replacing the old file: Permission denied");
+    }
+    assert_eq!(fs::read_dir(shell.path("f")).expect("readable").count(), 1);
+    assert!(shell.read("f/i.twx") == bytes, "the index is as it was");
+}
+
 #[test]
 fn a_flipped_bit_where_redb_keeps_its_free_pages_is_found_before_a_write() {
     let shell = filled();

@@ -264,7 +264,7 @@ fn a_rebuild_and_a_repair_without_space_leave_the_index_and_name_it() {
     let shell = Shell::new();
     shell.pipe("add i.twx -q --store-text -", lines(4_000)).succeeds();
     let mut bytes = shell.read("i.twx");
-    // A file that is too long is repaired, and rebuilt as it is.
+    // A file that is too long is repaired.
     bytes.extend([0; PAGE]);
     shell.write("i.twx", &bytes);
     for command in ["check i.twx --repair", "rebuild i.twx --threshold 0.7"] {
