@@ -32,9 +32,9 @@ pub(crate) struct List {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Each line is a name and a value (with --json, a field of one object): id, bytes of the text,
-distinct shingles, inserted (seconds since 1970), signature (a byte a lane, hexadecimal), and the
-text if the index stores texts. --text prints only the text, as it was added. The exit status is 1
-if there is no such document.
+distinct shingles (by estimate), inserted (seconds since 1970), signature (a byte a lane,
+hexadecimal), and the text if the index stores texts. --text prints only the text, as it was added.
+The exit status is 1 if there is no such document.
 
 Examples:
   twindex get pages.twx page-1

@@ -26,7 +26,8 @@ Each row of the table is for pairs of one similarity. Its columns are probabilit
   extra      that it is reported, for similarities below the threshold
   candidate  that the pair shares a bucket and is compared; unmet is the rest
 A pair right at the threshold is reported about half the time, because estimates fall on both
-sides. With --textbook also:
+sides. All columns count lanes that are equal by chance. recall_at_threshold does not, because it
+is a promise, so it is a little less than candidate. With --textbook also:
   textbook   that it is compared, if the same lanes form bands by the rule
              (1/b)^(1/r) = threshold; textbook_missed and textbook_extra are missed and extra
              with these bands
@@ -266,8 +267,9 @@ impl<'a> Planned<'a> {
 
     /// The curves of the plot, the first one at the bottom.
     fn curves(&self) -> Vec<Curve> {
-        let textbook = self.textbook.map(|textbook| {
-            Curve::new('o', "compared by the textbook's rule", move |at| textbook.candidate(at))
+        let textbook = self.textbook.map(|_| {
+            let compared = |similarity| self.forecast.textbook_at(similarity).candidate;
+            Curve::new('o', "compared by the textbook's rule", compared)
         });
         let own = [
             Curve::new('*', "compared", |similarity| self.forecast.at(similarity).candidate),

@@ -45,6 +45,31 @@ fn the_table_tells_misses_from_extras() {
     assert_eq!((number(last, "similarity"), number(last, "reported")), (1.0, 1.0));
 }
 
+/// What is reported was compared before, so it is no more than that, and misses are no fewer.
+#[test]
+fn no_pair_is_reported_that_is_not_compared() {
+    let shell = Shell::new();
+    for settings in
+        ["", "--threshold 0.5 --recall 0.999", "--threshold 0.7 --lanes 64 --recall 0.9"]
+    {
+        let plan = shell.run(format!("plan --textbook --json {settings}").trim());
+        let plan = plan.succeeds().json().remove(0);
+        for row in plan["curve"].as_array().expect("an array") {
+            // The last of four digits may be rounded otherwise.
+            let at_most = |less: f64, more: f64| less <= more * 1.001;
+            let (reported, compared) = (number(row, "reported"), number(row, "candidate"));
+            assert!(at_most(reported, compared), "{settings}: {row}");
+            if let Some(missed) = row["missed"].as_f64() {
+                assert!(at_most(number(row, "unmet"), missed), "{settings}: {row}");
+            }
+            if let Some(extra) = row["textbook_extra"].as_f64() {
+                assert!(at_most(extra, number(row, "textbook")), "{settings}: {row}");
+            }
+        }
+        assert!(number(&plan, "recall_at_threshold") >= number(&plan, "recall"), "{settings}");
+    }
+}
+
 #[test]
 fn piped_columns_have_names_and_no_drawing() {
     let done = Shell::new().run("plan").succeeds();
