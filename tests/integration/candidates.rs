@@ -240,3 +240,28 @@ fn the_documents_with_the_most_fingerprints_are_searched_for_passages() {
         assert_eq!((found.len(), found.candidates, found.limited), (7, 7, true));
     }
 }
+
+/// A query by id compares a document with the others, so it counts one less than by its text.
+#[test]
+fn what_is_left_out_is_no_candidate_without_a_limit() {
+    let place = Place::new();
+    let snapshot = filled(&place, &Index::options().store_text(true));
+    let query = snapshot.query();
+    for query in [
+        query.clone(),
+        query.clone().estimate(true),
+        query.clone().scan(true),
+        query.clone().top(20),
+        query.clone().top(20).estimate(true),
+        query.clone().containment(true),
+        query.containment(true).scan(true),
+    ] {
+        let all = query.clone().by_text(&text(2, 1, 60)).expect("an answer");
+        let twice = query.clone().excluding("other 1").excluding("other 2");
+        let found = twice.by_id("other 1").expect("an answer").expect("it is there");
+        assert_eq!(found.candidates + 2, all.candidates, "{query:?}");
+        if let Some(sizes) = found.sizes {
+            assert!(sizes.documents_scanned <= found.candidates, "{query:?}");
+        }
+    }
+}

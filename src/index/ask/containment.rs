@@ -322,6 +322,9 @@ impl Query<'_> {
         if self.scan {
             searched.out_of_reach = None;
         }
+        // What is left out does not count.
+        let in_scan = |doc: &DocNo| classes.of(*doc).is_some_and(is_scanned);
+        searched.documents_scanned -= asked.excluded.iter().filter(in_scan).count() as u64;
 
         let probes: Vec<Probe> =
             classes.iter().filter_map(|(class, _)| search.probe(class)).collect();
@@ -334,7 +337,7 @@ impl Query<'_> {
         let asked_buckets = Asked::Buckets(&buckets);
         let limited =
             view.candidates_among(asked_buckets, asked.limit, is_probed, |doc, other| {
-                candidates += 1;
+                candidates += u64::from(!asked.excluded.contains(doc));
                 let equal = search.equal_lanes(other);
                 let class = classes.of(doc).filter(|class| equal >= search.margin(*class).least);
                 met.extend(class.map(|class| (doc, class, equal)));

@@ -42,7 +42,9 @@ pub struct Matches {
     /// - [`Query::top`](crate::Query::top) that found as many documents as requested: the
     ///   probability that a document as similar as the last of them became a candidate.
     pub recall: f64,
-    /// The number of documents whose signatures were compared with the query's.
+    /// The number of documents whose signatures were compared with the query's, without those that
+    /// [`Query::excluding`](crate::Query::excluding) or [`Query::by_id`](crate::Query::by_id) leave
+    /// out.
     pub candidates: u64,
     /// Whether [`Query::max_candidates`](crate::Query::max_candidates) may have left out
     /// candidates, so that similar documents may be missing, whatever the recall.

@@ -27,14 +27,14 @@ pub(crate) enum Sources {
 pub(crate) struct SearchResult {
     /// Documents with at least the required number of equal lanes, in no order.
     pub(crate) scored: Vec<Candidate>,
-    /// The number of documents that were compared.
+    /// The number of documents that were compared, without those that are not wanted.
     pub(crate) candidates: u64,
     /// Whether a limit left out candidates.
     pub(crate) limited: bool,
 }
 
 /// Compares candidates with the lanes of a non-empty document and keeps those with at least
-/// `least` lanes equal. Those for which `is_wanted` is false do not count towards a limit.
+/// `least` lanes equal. Those for which `is_wanted` is false do not count, nor towards a limit.
 pub(crate) fn search(
     view: &View<'_>,
     lanes: &[u8],
@@ -44,7 +44,7 @@ pub(crate) fn search(
 ) -> Result<SearchResult> {
     let mut found = SearchResult::default();
     let mut compare = |doc: DocNo, other: &[u8]| {
-        found.candidates += 1;
+        found.candidates += u64::from(is_wanted(doc));
         let equal = equal_lanes(lanes, other);
         if equal >= least {
             found.scored.push((equal, doc));

@@ -70,7 +70,8 @@ pub(crate) fn search_top(
                 found.scored.push((equal, doc));
             }
         })?;
-        found.candidates += new.len() as u64;
+        let wanted = new.iter().filter(|doc| !top.excluded.contains(**doc));
+        found.candidates += wanted.count() as u64;
         compared.extend(new);
         done.push(probe);
         if let Some(similarity) = ranking.last(&mut found.scored)? {
