@@ -67,8 +67,8 @@ impl Engine {
     }
 
     /// Opens a new index that has a temporary name, for reading and writing. Errors of reads and
-    /// writes tell the `name` that it is to get: nobody knows the other one, and the file is removed
-    /// after an error.
+    /// writes tell the `name` that it is to get: nobody knows the other one, and the file is
+    /// removed after an error.
     pub(crate) fn open_new(temporary: &Path, name: &Path, tuning: Tuning) -> Result<Arc<Self>> {
         let mut engine = Self::open(temporary, &SettingsRequest::default(), tuning)?;
         if let Some(engine) = Arc::get_mut(&mut engine) {
