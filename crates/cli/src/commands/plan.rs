@@ -26,8 +26,8 @@ Each row of the table is for pairs of one similarity. Its columns are probabilit
   extra      that it is reported, for similarities below the threshold
   candidate  that the pair shares a bucket and is compared; unmet is the rest
 A pair right at the threshold is reported about half the time, because estimates fall on both
-sides. All columns count lanes that are equal by chance. recall_at_threshold does not, because it
-is a promise, so it is a little less than candidate. With --textbook also:
+sides. All columns count lanes that are equal by chance. recall_at_threshold does not, because
+it is a promise, so it is a little less than candidate. With --textbook also:
   textbook   that it is compared, if the same lanes form bands by the rule
              (1/b)^(1/r) = threshold; textbook_missed and textbook_extra are missed and extra
              with these bands

@@ -138,6 +138,10 @@ fn begin(path: &Path) -> io::Result<Target> {
     }
     // A symbolic link stays; the file that it leads to is replaced, or made.
     let mut target = path.to_owned();
+    if path.is_symlink() && path.exists() {
+        // The text of a link in /proc may be no path, as that of a deleted file.
+        target = fs::canonicalize(path)?;
+    }
     for _ in 0..MAX_LINKS {
         let Some(next) = linked(&target) else { break };
         target = next;
