@@ -33,8 +33,8 @@ pub(crate) struct List {
 #[command(after_help = "\
 Each line is a name and a value (with --json, a field of one object): id, bytes of the text,
 distinct shingles (by estimate), inserted (seconds since 1970), signature (a byte a lane,
-hexadecimal), and the text if the index stores texts. --text prints only the text, as it was added.
-The exit status is 1 if there is no such document.
+hexadecimal), and the text if the index stores texts. --text prints only the text, as it was
+added. The exit status is 1 if there is no such document.
 
 Examples:
   twindex get pages.twx page-1
