@@ -198,6 +198,10 @@ fn results_are_written_through_a_link() {
     assert!(shell.path("first").is_symlink() && shell.path("second").is_symlink());
     assert_eq!(shell.read("made"), shell.read("target"));
     shell.run("list i.twx -o astray").fails_with("astray: No such file or directory");
+    let before = shell.names();
+    let deleted = shell.sh("exec 5>gone; rm gone; $TWINDEX list i.twx -o /dev/fd/5");
+    deleted.fails_with("/dev/fd/5: No such file or directory");
+    assert_eq!(shell.names(), before);
     for (link, leads_to) in [("round", "about"), ("about", "round")] {
         std::os::unix::fs::symlink(leads_to, shell.path(link)).expect("a link");
     }
